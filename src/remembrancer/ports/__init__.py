@@ -1,0 +1,28 @@
+"""Ports: the small protocols that the domain is written against and that adapters fulfil."""
+
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.index import Hit, MemoryIndex
+from remembrancer.ports.ledger import Baseline, FactStats, OutcomeLedger
+from remembrancer.ports.llm import LanguageModel
+from remembrancer.ports.pushdown import ExtractsSubgraphs, RetrievesMemory
+from remembrancer.ports.stages import Clusterer, Clustering, Extraction, Extractor, Segmenter
+from remembrancer.ports.store import Direction, MemoryStore
+
+__all__ = [
+    "Baseline",
+    "Clusterer",
+    "Clustering",
+    "Direction",
+    "Embedder",
+    "Extraction",
+    "Extractor",
+    "ExtractsSubgraphs",
+    "FactStats",
+    "Hit",
+    "LanguageModel",
+    "MemoryIndex",
+    "MemoryStore",
+    "OutcomeLedger",
+    "RetrievesMemory",
+    "Segmenter",
+]

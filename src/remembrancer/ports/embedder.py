@@ -1,0 +1,29 @@
+"""The embedder: texts in, vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors of one length."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model; with `dimensions` it names the embedding space."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Length of every vector."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector a text, in order.
+
+        Raises:
+            ServerUnavailableError: A remote model could not be reached.
+        """
+        ...

@@ -1,0 +1,68 @@
+"""Outcome evidence: what a scored run was given, and how it went; and the policy by which the gate rules on it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from remembrancer.records.base import Listed, Record, Request
+from remembrancer.records.fact import CANDIDATE_TAG, MAX_INTEGER, VERIFIED_TAG
+from remembrancer.records.instant import Instant
+from remembrancer.records.key import Key, NonEmptyKey
+
+
+class RunOutcome(Record):
+    """One scored run.
+
+    Attributes:
+        run_id: Recording the same run again replaces the first recording.
+        score: 0 to 1.
+        fact_ids: Facts that were injected; free texts, they need not be stored.
+        recorded_at: Filled with now when recorded.
+    """
+
+    run_id: NonEmptyKey
+    score: float = Field(ge=0, le=1, allow_inf_nan=False)
+    fact_ids: Listed[Key] = ()
+    recorded_at: Instant | None = None
+
+
+class RetentionPolicy(Request):
+    """How the retention gate decides.
+
+    Attributes:
+        min_trials: Fewer trials than this: held.
+        promote_margin: Lift over the baseline that must be exceeded to promote.
+        evict_margin: Loss against the baseline that must be exceeded to evict.
+        candidate_tag: Marks facts on trial.
+        verified_tag: Marks facts that were promoted.
+        max_trials: With this many trials and no verdict: evicted without lift. Not below `min_trials`.
+        max_baseline_runs: The same for runs without the fact.
+        decision_rule: `inference` (Welch's test) or `margin` (point estimates).
+        promote_confidence: 0.5 to 0.999.
+        evict_confidence: 0.5 to 0.999.
+        noise_floor_sd: Least standard deviation assumed of scores.
+        multiple_comparison: `bh` (Benjamini-Hochberg) or `none`.
+        sequential_control: `doubling` or `none`.
+    """
+
+    min_trials: int = Field(default=3, ge=1, le=MAX_INTEGER)
+    promote_margin: float = Field(default=0.05, ge=0, allow_inf_nan=False)
+    evict_margin: float = Field(default=0.05, ge=0, allow_inf_nan=False)
+    candidate_tag: NonEmptyKey = CANDIDATE_TAG
+    verified_tag: NonEmptyKey = VERIFIED_TAG
+    max_trials: int | None = Field(default=None, ge=1, le=MAX_INTEGER)
+    max_baseline_runs: int | None = Field(default=None, ge=2, le=MAX_INTEGER)
+    decision_rule: Literal["inference", "margin"] = "inference"
+    promote_confidence: float = Field(default=0.9, ge=0.5, le=0.999)
+    evict_confidence: float = Field(default=0.9, ge=0.5, le=0.999)
+    noise_floor_sd: float = Field(default=0.1, ge=0, allow_inf_nan=False)
+    multiple_comparison: Literal["bh", "none"] = "bh"
+    sequential_control: Literal["doubling", "none"] = "doubling"
+
+    @model_validator(mode="after")
+    def _trials_fit(self) -> RetentionPolicy:
+        if self.max_trials is not None and self.max_trials < self.min_trials:
+            raise ValueError("max_trials must not be below min_trials")
+        return self
