@@ -1,0 +1,102 @@
+"""Golden cases: worked examples, with the right answer, that every implementation must reproduce.
+
+They lie in JSON files, one an area, under `data/`, or under the folder that the environment variable
+`REMEMBRANCER_GOLDEN` names (laid out alike: `cycgraph/<area>.json`, `knowledge/<area>.json`). A test module names its
+file in `AREA`; each of its tests that takes `case` then runs once a case, with the case's id as test id. A module
+whose file is not there is skipped. `fixtures` holds what the file's cases share.
+
+    AREA = "cycgraph/segmenter"
+
+    async def test_the_golden_case(case: Case) -> None:
+        assert await ANSWERS[case.fn](case) == case.expected
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(os.environ.get("REMEMBRANCER_GOLDEN") or Path(__file__).parent / "data")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One worked example.
+
+    Attributes:
+        id: Unique within its area.
+        fields: All that the file says of it; `case["graph"]` reads one.
+    """
+
+    id: str
+    fields: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.fields[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.fields.get(name, default)
+
+    @property
+    def fn(self) -> str:
+        """What is called; empty where an area has only one thing to call."""
+        return str(self.fields.get("fn", ""))
+
+    @property
+    def input(self) -> Any:
+        return self.fields["input"]
+
+    @property
+    def expected(self) -> Any:
+        """The right answer: `fixed` where the recorded one is known to be wrong."""
+        for name in ("fixed", "output", "expect"):
+            if name in self.fields:
+                return self.fields[name]
+        raise KeyError(f"case {self.id} has no answer")
+
+    @property
+    def error(self) -> str | None:
+        """Name of the error that is the right answer, `None` when there is a value."""
+        if "fixed" in self.fields:
+            return None
+        return self.fields.get("fixed_error", self.fields.get("error"))
+
+
+@functools.cache
+def _content(area: str) -> Mapping[str, Any] | None:
+    path = ROOT / f"{area}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def cases(area: str) -> list[Case]:
+    """The cases of an area in the file's order; none when its file is not there."""
+    content = _content(area)
+    if content is None:
+        return []
+    return [Case(str(fields.get("id", fields.get("n"))), fields) for fields in content["cases"]]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    area = getattr(metafunc.module, "AREA", None)
+    if area is None or "case" not in metafunc.fixturenames:
+        return
+    found = cases(area)
+    if not found:
+        missing = pytest.mark.skip(reason=f"no golden cases at {ROOT / area}.json")
+        metafunc.parametrize("case", [pytest.param(None, marks=missing, id="missing")])
+        return
+    metafunc.parametrize("case", found, ids=[case.id for case in found])
+
+
+@pytest.fixture
+def fixtures(request: pytest.FixtureRequest) -> Mapping[str, Any]:
+    """What the cases of the module's area share, by name."""
+    content = _content(request.module.AREA)
+    return content.get("fixtures", {}) if content is not None else {}
