@@ -152,7 +152,7 @@ def test_a_fresh_embedder_may_be_used_first_by_several_threads_at_once(embedder:
     found: list[Any] = []
 
     def work() -> None:
-        found.append(asyncio.run(shared.embed(["Ana Duarte owns the billing service"])))  # type: ignore[arg-type]
+        found.append(asyncio.run(shared.embed(["Ana Duarte owns the billing service"])))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

@@ -51,7 +51,7 @@ def test_every_public_name_is_there() -> None:
     for name in embedding.__all__:
         assert getattr(embedding, name).__name__ == name
     with pytest.raises(AttributeError, match="Nothing"):
-        _ = embedding.Nothing  # type: ignore[attr-defined]
+        _ = embedding.Nothing
 
 
 def test_a_batch_holds_texts_of_like_length_within_its_bounds() -> None:
