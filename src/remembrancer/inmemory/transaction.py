@@ -1,0 +1,260 @@
+"""One write to the records in memory, applied step by step, and the receipt of what became of it.
+
+Everything that can fail is checked before the first step, and no step waits, so a write happens whole or not at all.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from remembrancer.inmemory.graph import KINDS, RecordGraph, Reference
+from remembrancer.records import (
+    ConcurrencyError,
+    Entity,
+    Episode,
+    Fact,
+    IdsByKind,
+    Message,
+    NotFoundError,
+    Receipt,
+    RecordBatch,
+    RecordKind,
+    Relationship,
+    Theme,
+    name_key,
+)
+
+Closable = TypeVar("Closable", Fact, Relationship)
+
+
+class Transaction:
+    """Applies one checked batch to a graph, once.
+
+    Args:
+        graph: The records.
+        batch: What `checked_batch` made of the caller's.
+        namespace: Named in errors.
+        now: Fills `recorded_at` and `closed_at`.
+    """
+
+    def __init__(self, graph: RecordGraph, batch: RecordBatch, *, namespace: str, now: dt.datetime) -> None:
+        self._graph = graph
+        self._batch = batch
+        self._namespace = namespace
+        self._now = now
+        self._created: dict[Reference, None] = {}
+        self._changed: dict[Reference, None] = {}
+        self._removed: dict[Reference, None] = {}
+        self._named: dict[Reference, None] = {}
+        self._was_placeholder: dict[Reference, bool] = {}
+        self._claimed: dict[str, str] = {}
+        self._merged: dict[str, str] = {}
+
+    def apply(self) -> Receipt:
+        """Write, and say what was done.
+
+        Raises:
+            ConcurrencyError: An episode holds another number of messages than expected. Nothing was written.
+            NotFoundError: Facts are to be added to a theme that is not stored. Nothing was written.
+        """
+        self._check()
+        for kind in KINDS:
+            for record_id in self._batch.removals.get(kind, ()):
+                self._remove((kind, record_id))
+        for claim in self._batch.claims:
+            self._claim(claim)
+        for entity in self._batch.entities:
+            self._put("entity", entity, ())
+        for episode in self._batch.episodes:
+            self._put_episode(episode)
+        for fact in self._batch.facts:
+            self._put_fact(fact)
+        for theme in self._batch.themes:
+            self._put_theme(theme)
+        for addition in self._batch.theme_additions:
+            self._add_to_theme(addition.theme_id, addition.fact_ids)
+        for relationship in self._batch.relationships:
+            self._put_relationship(self._between_claimed(relationship))
+        for assertion in sorted(self._batch.assertions, key=lambda edge: (edge.valid_from, edge.id)):
+            self._assert(self._between_claimed(assertion))
+        return self._receipt()
+
+    def _check(self) -> None:
+        for episode_id, expected in self._batch.expected_messages.items():
+            actual = len(stored_messages(self._graph, episode_id))
+            if actual != expected:
+                raise ConcurrencyError("episode", episode_id, expected=expected, actual=actual)
+        removed = set(self._batch.removals.get("theme", ()))
+        known = {theme.id for theme in self._batch.themes} | (self._graph.themes.keys() - removed)
+        wanted = dict.fromkeys(addition.theme_id for addition in self._batch.theme_additions)
+        missing = [theme_id for theme_id in wanted if theme_id not in known]
+        if missing:
+            raise NotFoundError("theme", missing, namespace=self._namespace)
+
+    def _put(
+        self,
+        kind: RecordKind,
+        record: Message | Episode | Fact | Theme | Entity | Relationship,
+        names: Iterable[Reference],
+    ) -> None:
+        reference, named = (kind, record.id), tuple(names)
+        self._remember(reference, *named, *self._graph.names(reference))
+        if reference not in self._created:
+            outcome = self._changed if self._graph.is_stored(reference) else self._created
+            outcome[reference] = None
+        self._named.update(dict.fromkeys(named))
+        self._graph.put(kind, record, named)
+
+    def _remove(self, reference: Reference) -> None:
+        if not self._graph.is_stored(reference):
+            return
+        if reference[0] == "entity":
+            for relationship_id in self._graph.named_by(reference, "relationship"):
+                self._remove(("relationship", relationship_id))
+        self._remember(reference, *self._graph.names(reference))
+        self._graph.remove(reference)
+        self._removed[reference] = None
+
+    def _remember(self, *references: Reference) -> None:
+        for reference in references:
+            self._was_placeholder.setdefault(reference, self._graph.is_placeholder(reference))
+
+    def _claim(self, claim: Entity) -> None:
+        holders = [entity for entity in self._graph.called(name_key(claim.name, claim.entity_type)) if entity.is_live]
+        if holders:
+            self._claimed[claim.id] = min(holders, key=lambda entity: (entity.created_at, entity.id)).id
+            return
+        self._claimed[claim.id] = claim.id
+        self._put("entity", claim, ())
+
+    def _between_claimed(self, relationship: Relationship) -> Relationship:
+        ends = {
+            "source_id": self._claimed.get(relationship.source_id, relationship.source_id),
+            "target_id": self._claimed.get(relationship.target_id, relationship.target_id),
+        }
+        return relationship.model_copy(update=ends)
+
+    def _put_episode(self, episode: Episode) -> None:
+        message_ids = tuple(message.id for message in episode.messages)
+        for message in episode.messages:
+            self._take(message.id, from_others_than=episode.id)
+            self._put("message", message, ())
+        self._write_episode(episode.model_copy(update={"messages": ()}), message_ids)
+
+    def _take(self, message_id: str, *, from_others_than: str) -> None:
+        reference: Reference = ("message", message_id)
+        for holder_id in self._graph.named_by(reference, "episode"):
+            if holder_id != from_others_than:
+                self._remember(reference)
+                kept = tuple(held for held in self._graph.episode_messages[holder_id] if held != message_id)
+                holder = self._graph.episodes[holder_id]
+                self._graph.episode_messages[holder_id] = kept
+                self._graph.put("episode", holder, _named_by_episode(holder, kept))
+
+    def _write_episode(self, episode: Episode, message_ids: tuple[str, ...]) -> None:
+        self._put("episode", episode, _named_by_episode(episode, message_ids))
+        self._graph.episode_messages[episode.id] = message_ids
+
+    def _put_fact(self, fact: Fact) -> None:
+        mentioned = tuple(self._claimed.get(entity_id, entity_id) for entity_id in fact.entity_ids)
+        stamped = self._stamped(fact.model_copy(update={"entity_ids": mentioned}), self._graph.facts.get(fact.id))
+        self._put("fact", stamped, _named_by_fact(stamped))
+
+    def _put_theme(self, theme: Theme) -> None:
+        self._put("theme", theme, [("fact", fact_id) for fact_id in theme.fact_ids])
+
+    def _add_to_theme(self, theme_id: str, fact_ids: Sequence[str]) -> None:
+        theme = self._graph.themes[theme_id]
+        listed = tuple(dict.fromkeys((*theme.fact_ids, *fact_ids)))[len(set(theme.fact_ids)) :]
+        self._named.update(dict.fromkeys(("fact", fact_id) for fact_id in fact_ids))
+        if listed:
+            self._put_theme(theme.model_copy(update={"fact_ids": (*theme.fact_ids, *listed)}))
+
+    def _put_relationship(self, relationship: Relationship) -> None:
+        stamped = self._stamped(relationship, self._graph.relationships.get(relationship.id))
+        self._put("relationship", stamped, [("entity", stamped.source_id), ("entity", stamped.target_id)])
+
+    def _assert(self, assertion: Relationship) -> None:
+        stored = self._same_statement(assertion)
+        if stored is None:
+            self._put_relationship(assertion)
+            return
+        self._merged[assertion.id] = stored.id
+        if assertion.valid_from < stored.valid_from:
+            self._put_relationship(stored.model_copy(update={"valid_from": assertion.valid_from}))
+
+    def _same_statement(self, assertion: Relationship) -> Relationship | None:
+        at_source = self._graph.named_by(("entity", assertion.source_id), "relationship")
+        edges = (self._graph.relationships[edge_id] for edge_id in at_source)
+        same = [
+            edge
+            for edge in edges
+            if edge.is_live
+            and (edge.source_id, edge.target_id, edge.relation_type)
+            == (assertion.source_id, assertion.target_id, assertion.relation_type)
+            and _overlap(edge, assertion)
+        ]
+        return min(same, key=lambda edge: (edge.valid_from, edge.id), default=None)
+
+    def _stamped(self, record: Closable, stored: Closable | None) -> Closable:
+        recorded_at = (stored.recorded_at if stored else None) or record.recorded_at or self._now
+        closed_at = None
+        if not record.is_live:
+            closed_at = (stored.closed_at if stored else None) or record.closed_at or self._now
+        return record.model_copy(update={"recorded_at": recorded_at, "closed_at": closed_at})
+
+    def _receipt(self) -> Receipt:
+        placeholders = [named for named in self._named if self._graph.is_placeholder(named)]
+        forgotten = [
+            reference
+            for reference, was_placeholder in self._was_placeholder.items()
+            if was_placeholder
+            and reference not in self._removed
+            and not self._graph.is_stored(reference)
+            and not self._graph.is_placeholder(reference)
+        ]
+        return Receipt(
+            created=_by_kind(self._created),
+            changed=_by_kind(self._changed),
+            removed=_by_kind(self._removed),
+            placeholders=_by_kind(placeholders),
+            placeholders_removed=_by_kind(forgotten),
+            claimed=self._claimed,
+            merged=self._merged,
+        )
+
+
+def stored_messages(graph: RecordGraph, episode_id: str) -> list[Message]:
+    """The messages of an episode in order, without those that were deleted; none for one that is not stored."""
+    held = graph.episode_messages.get(episode_id, ())
+    return [graph.messages[message_id] for message_id in held if message_id in graph.messages]
+
+
+def _named_by_episode(episode: Episode, message_ids: Sequence[str]) -> list[Reference]:
+    facts: list[Reference] = [("fact", fact_id) for fact_id in episode.fact_ids]
+    return [*facts, *(("message", message_id) for message_id in message_ids)]
+
+
+def _named_by_fact(fact: Fact) -> list[Reference]:
+    named: list[Reference] = [("entity", entity_id) for entity_id in fact.entity_ids]
+    named += [("episode", episode_id) for episode_id in fact.source_episode_ids]
+    named += [("message", message_id) for message_id in fact.source_message_ids]
+    return named
+
+
+def _overlap(a: Relationship, b: Relationship) -> bool:
+    # Equal windows always meet, empty ones too: the same assertion made twice is one edge.
+    if (a.valid_from, a.valid_until) == (b.valid_from, b.valid_until):
+        return True
+    return (b.valid_until is None or a.valid_from < b.valid_until) and (
+        a.valid_until is None or b.valid_from < a.valid_until
+    )
+
+
+def _by_kind(references: Iterable[Reference]) -> IdsByKind:
+    gathered: dict[RecordKind, list[str]] = {}
+    for kind, record_id in references:
+        gathered.setdefault(kind, []).append(record_id)
+    return {kind: tuple(gathered[kind]) for kind in KINDS if kind in gathered}
