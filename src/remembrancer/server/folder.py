@@ -1,0 +1,248 @@
+"""The folder of one database: what lies where in it, who may read it, its password and its ports.
+
+conf/  data/  logs/  run/      Neo4j's own
+credentials.json               user name and password, mode 0600
+ports.json                     the ports it listened on last; kept, since Browser keeps its settings per address
+server.json                    how to join the running server, mode 0600; absent when none runs
+start.lock, supervisor.lock    locks between processes
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import random
+import secrets
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
+from remembrancer.server.extra import missing_package
+
+USERNAME: Final = "neo4j"
+PASSWORD_BYTES: Final = 24
+HASH_ROUNDS: Final = 1024
+# Below the range from which Linux, macOS and Windows take the ports of outgoing connections, so a port that was free
+# once has a fair chance to be free the next time.
+PORT_RANGE: Final = range(21_000, 32_000)
+
+
+class Ports(BaseModel):
+    """The two ports of a server, on the loopback interface."""
+
+    model_config = ConfigDict(frozen=True)
+
+    bolt: int
+    http: int
+
+
+class Credentials(BaseModel):
+    """Who may log in. The password is random; the database knows its hash only."""
+
+    model_config = ConfigDict(frozen=True)
+
+    username: str
+    password: str
+
+
+class RunningServer(BaseModel):
+    """What `server.json` tells about the server that runs, or ran until it was killed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    supervisor_pid: int
+    server_pid: int
+    control_port: int
+    token: str
+    bolt_port: int
+    http_port: int
+    version: str
+
+
+def default_path() -> Path:
+    """Where the database lies when no folder is named: `default`, in the platform's data folder for this user."""
+    try:
+        import platformdirs
+    except ModuleNotFoundError as error:
+        raise missing_package(error) from error
+    return Path(platformdirs.user_data_dir("remembrancer")) / "default"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFolder:
+    """One database on disk."""
+
+    path: Path
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> DatabaseFolder:
+        """Name a folder, which need not exist; a leading `~` is the home folder."""
+        return cls(Path(path).expanduser().absolute())
+
+    @property
+    def configuration(self) -> Path:
+        """Neo4j's `conf` folder."""
+        return self.path / "conf"
+
+    @property
+    def console(self) -> Path:
+        """What the JVM printed since its last start."""
+        return self.path / "logs" / "console.log"
+
+    @property
+    def java_arguments(self) -> Path:
+        """The file that holds the JVM's command line; its path tells our JVM from others."""
+        return self.path / "run" / "java.args"
+
+    @property
+    def start_lock(self) -> Path:
+        """Held while looking for a running server and starting one."""
+        return self.path / "start.lock"
+
+    def prepare(self) -> None:
+        """Make the folder, readable by this user only, with credentials in it, unless that was done before.
+
+        Raises:
+            InvalidInputError: The folder holds something else.
+            ServerUnavailableError: It cannot be made or written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if os.name == "posix" and self.path.stat().st_mode & 0o077:
+                self._check_ours()
+                self.path.chmod(0o700)
+            if not self._credentials_file.exists():
+                self._check_ours()
+            for name in ("conf", "data", "logs", "run"):
+                (self.path / name).mkdir(exist_ok=True, mode=0o700)
+            if not os.access(self.path, os.W_OK | os.X_OK):
+                raise PermissionError(f"{self.path} is not writable")
+        except OSError as error:
+            raise ServerUnavailableError(
+                f"cannot use {self.path} as a database folder: {error}", address=str(self.path)
+            ) from error
+
+    def _check_ours(self) -> None:
+        ours = {"conf", "data", "logs", "run", "start.lock", "supervisor.lock", "ports.json", "credentials.json"}
+        ours |= {"server.json", "server.part", "credentials.part", "ports.part", "import", "plugins", "licenses", "lib"}
+        strange = sorted(entry.name for entry in self.path.iterdir() if entry.name not in ours)
+        if strange:
+            raise InvalidInputError(
+                "path", f"{self.path} holds something else ({', '.join(strange[:3])}): name an empty or a new folder"
+            )
+
+    @property
+    def _credentials_file(self) -> Path:
+        return self.path / "credentials.json"
+
+    def credentials(self) -> Credentials:
+        """Read the password, after making one when the folder is new. Call it under the start lock.
+
+        Raises:
+            ServerUnavailableError: The file is missing or broken although there is a database.
+        """
+        initial = self.path / "data" / "dbms" / "auth.ini"
+        if not self._credentials_file.exists() and not (self.path / "data" / "databases").exists():
+            made = Credentials(username=USERNAME, password=secrets.token_urlsafe(PASSWORD_BYTES))
+            initial.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # First what Neo4j reads, then ours: when we are killed in between, both are made again.
+            write_private(initial, password_record(made, secrets.token_bytes(32)))
+            write_private(self._credentials_file, made.model_dump_json())
+        return self.known_credentials()
+
+    def known_credentials(self) -> Credentials:
+        """Read the password of a database that was started before."""
+        try:
+            return Credentials.model_validate_json(self._credentials_file.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise ServerUnavailableError(
+                f"the password of the database in {self.path} cannot be read from credentials.json ({error}); "
+                'put {"username": "neo4j", "password": "..."} there',
+                address=str(self.path),
+            ) from error
+
+    def running(self) -> RunningServer | None:
+        """What `server.json` says, or None when there is none, or a torn one. Whether it is true, joining tells."""
+        try:
+            return RunningServer.model_validate_json((self.path / "server.json").read_bytes())
+        except (FileNotFoundError, NotADirectoryError, ValidationError):
+            return None
+
+    def forget_running(self) -> None:
+        """Remove a `server.json` that turned out to be stale."""
+        (self.path / "server.json").unlink(missing_ok=True)
+
+    def choose_ports(self, *, bolt: int | None, http: int | None, fresh: bool) -> Ports:
+        """Choose the ports to listen on: those asked for, else those of the last time while free, else free ones.
+
+        Args:
+            bolt: The Bolt port that must be taken, if any.
+            http: The HTTP port that must be taken, if any.
+            fresh: Do not take those of the last time.
+
+        Raises:
+            ServerUnavailableError: A port that was asked for is in use.
+        """
+        for name, port in (("Bolt", bolt), ("HTTP", http)):
+            if port is not None and not is_free(port):
+                raise ServerUnavailableError(
+                    f"port {port}, wanted for {name}, is taken by another program; name another port, or none",
+                    address=f"localhost:{port}",
+                )
+        last = None if fresh else self._last_ports()
+        chosen_bolt = bolt or self._free_port(last.bolt if last else None, taken=http)
+        chosen = Ports(bolt=chosen_bolt, http=http or self._free_port(last.http if last else None, taken=chosen_bolt))
+        write_private(self.path / "ports.json", chosen.model_dump_json())
+        return chosen
+
+    def _last_ports(self) -> Ports | None:
+        try:
+            return Ports.model_validate_json((self.path / "ports.json").read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+    def _free_port(self, wanted: int | None, *, taken: int | None) -> int:
+        if wanted is not None and wanted != taken and is_free(wanted):
+            return wanted
+        candidates = random.sample(PORT_RANGE, 200)
+        for port in candidates:
+            if port != taken and is_free(port):
+                return port
+        raise ServerUnavailableError(f"no free port found among {len(candidates)} tried on localhost")
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens on a port of the loopback interface, by either version of the internet protocol."""
+    for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            if os.name == "posix":  # as the JVM does: the remains of closed connections are no hindrance
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                # A machine without IPv6 has no ::1 that anyone could listen on.
+                if family == socket.AF_INET or error.errno == errno.EADDRINUSE:
+                    return False
+    return True
+
+
+def write_private(target: Path, text: str) -> None:
+    """Replace a file in one step by one that only this user can read, from its first byte on."""
+    part = target.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, target)
+
+
+def password_record(credentials: Credentials, salt: bytes) -> str:
+    """What Neo4j reads as `auth.ini` on its very first start: the salted hash of the password, hashed over and over."""
+    hashed = hashlib.sha256(salt + credentials.password.encode()).digest()
+    for _ in range(HASH_ROUNDS - 1):
+        hashed = hashlib.sha256(hashed).digest()
+    return f"{credentials.username}:SHA-256,{hashed.hex()},{salt.hex()},{HASH_ROUNDS}:\n"

@@ -1,0 +1,132 @@
+"""Starting a supervisor with its server, and ending a server whose supervisor was killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from remembrancer.records.errors import ServerUnavailableError
+from remembrancer.server._kit import with_kit
+from remembrancer.server.artifact import NEO4J_VERSION
+from remembrancer.server.distribution import Progress, install
+from remembrancer.server.folder import DatabaseFolder, RunningServer, write_private
+from remembrancer.server.java import find_java
+from remembrancer.server.settings import heap_size, java_arguments, java_environment, settings_text
+
+SUPERVISOR = Path(__file__).parent / "_supervisor.py"
+ORPHAN_SECONDS = 35.0
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """What only matters to whoever starts the server; those who join get it as it is."""
+
+    heap: str | None = None
+    jvm_options: Sequence[str] = ()
+    bolt_port: int | None = None
+    http_port: int | None = None
+    progress: Progress | None = None
+
+
+async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fresh_ports: bool) -> bool:
+    """Start a server on a folder; call it under the start lock. False: another supervisor has the folder.
+
+    Returns as soon as the JVM runs, long before it answers.
+
+    Raises:
+        ServerUnavailableError: No Java, no jars, a port taken, or the supervisor did not come up.
+        InvalidInputError: A heap size that is none.
+    """
+    heap = heap_size(options.heap)
+    java = await asyncio.to_thread(find_java)
+    distribution = await install(progress=options.progress)
+    browser = await asyncio.to_thread(with_kit, distribution.browser_jar)
+    jars = sorted(browser if jar == distribution.browser_jar else jar for jar in distribution.jars)
+    credentials = folder.credentials()
+    ports = folder.choose_ports(bolt=options.bolt_port, http=options.http_port, fresh=fresh_ports)
+    write_private(folder.configuration / "neo4j.conf", settings_text(ports))
+    write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=options.jvm_options))
+    plan = {
+        "folder": str(folder.path),
+        "command": [str(java.executable), f"@{folder.java_arguments}"],
+        "environment": java_environment(),
+        "bolt_port": ports.bolt,
+        "http_port": ports.http,
+        "username": credentials.username,
+        "password": credentials.password,
+        "version": NEO4J_VERSION,
+    }
+    return await asyncio.to_thread(_spawn, folder, json.dumps(plan))
+
+
+def _spawn(folder: DatabaseFolder, plan: str) -> bool:
+    errors = folder.path / "logs" / "supervisor.log"
+    with os.fdopen(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own file, run by this very Python
+            [sys.executable, "-P", str(SUPERVISOR)],
+            cwd=folder.path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            # Neither Ctrl-C nor the end of the terminal is meant for it.
+            start_new_session=os.name == "posix",
+            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+            umask=0o077 if os.name == "posix" else -1,
+        )
+    # Someone has to take note of its end, or a long-lived user keeps a dead process in the process table.
+    threading.Thread(target=process.wait, name="remembrancer-supervisor", daemon=True).start()
+    assert process.stdin is not None  # noqa: S101 - asked for above
+    assert process.stdout is not None  # noqa: S101 - asked for above
+    with process.stdin as stdin, process.stdout as stdout:
+        try:
+            stdin.write(plan.encode())
+            stdin.close()
+        except BrokenPipeError:
+            pass  # it ended at once: the empty answer below tells
+        word = stdout.readline().strip()
+    if word in (b"ready", b"busy"):
+        return word == b"ready"
+    problem = errors.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+    raise ServerUnavailableError(
+        f"the supervisor of {folder.path} did not start: {problem or 'it said nothing'}; see {errors}",
+        address=str(folder.path),
+    )
+
+
+def end_orphan(folder: DatabaseFolder, running: RunningServer) -> None:
+    """End the JVM of a supervisor that was killed. On Linux it is ending already; elsewhere nobody has told it.
+
+    A process id alone proves nothing, since it may have been given away again: only a process whose command line names
+    this folder's argument file is touched. Blocks until it is gone, 35 seconds at most.
+    """
+    if os.name != "posix":
+        return
+    deadline = time.monotonic() + ORPHAN_SECONDS
+    told = False
+    while _runs(running.server_pid, folder):
+        if time.monotonic() > deadline:
+            os.kill(running.server_pid, signal.SIGKILL)
+            return
+        if not told:
+            told = True
+            os.kill(running.server_pid, signal.SIGTERM)
+        time.sleep(0.1)
+
+
+def _runs(pid: int, folder: DatabaseFolder) -> bool:
+    answer = subprocess.run(  # noqa: S603 - no shell, and the only argument is a number
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - found on the path of the user's own system
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"@{folder.java_arguments}" in answer.stdout
