@@ -1,0 +1,90 @@
+"""The two stores that every contract runs over, and the Neo4j that one of them needs.
+
+`NEO4J_URI`, `NEO4J_USERNAME` and `NEO4J_PASSWORD` name a server to use; without them a private one is started for
+the run. Each opened store has a namespace of its own, so no test sees another's records and nothing is wiped.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+
+pytest.register_assert_rewrite("remembrancer.testing")
+
+from remembrancer.inmemory import InMemoryStore  # noqa: E402
+from remembrancer.records import Clock, EmbeddingSpace, system_clock  # noqa: E402
+from remembrancer.testing import IndexedStore, OpenStore  # noqa: E402
+
+STORES = [pytest.param("inmemory", id="inmemory"), pytest.param("neo4j", id="neo4j", marks=pytest.mark.neo4j)]
+
+
+@pytest.fixture(scope="session")
+async def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[str, tuple[str, str]]]:
+    """Address of a Neo4j, user and password."""
+    if "NEO4J_URI" in os.environ:
+        user = os.environ.get("NEO4J_USERNAME", "neo4j")
+        yield os.environ["NEO4J_URI"], (user, os.environ.get("NEO4J_PASSWORD", ""))
+        return
+    from remembrancer.server import LocalServer
+
+    async with LocalServer.open(tmp_path_factory.mktemp("neo4j")) as server:
+        yield server.bolt_uri, (server.username, server.password)
+
+
+@pytest.fixture(scope="session")
+async def neo4j_database(neo4j_server: tuple[str, tuple[str, str]]) -> AsyncIterator[Any]:
+    """One driver for the whole run."""
+    from remembrancer.graph import Database
+
+    uri, auth = neo4j_server
+    async with Database.open(uri, auth=auth, name=os.environ.get("NEO4J_DATABASE")) as database:
+        yield database
+
+
+@pytest.fixture(scope="session", params=STORES)
+def backend(request: pytest.FixtureRequest) -> Any:
+    """The database of the run's Neo4j, or `None`: the store in memory."""
+    # Fetched here, outside the event loop, so that a run without Neo4j never starts one.
+    return request.getfixturevalue("neo4j_database") if request.param == "neo4j" else None
+
+
+@asynccontextmanager
+async def opening(backend: Any) -> AsyncIterator[OpenStore]:
+    """Opens stores on a backend, and closes them all at the end; one namespace opened twice is one memory."""
+    in_memory: dict[str, InMemoryStore] = {}
+    async with AsyncExitStack() as opened:
+
+        async def open_store(
+            *, space: EmbeddingSpace | None = None, clock: Clock = system_clock, namespace: str | None = None
+        ) -> IndexedStore:
+            name = namespace or f"test-{uuid.uuid4()}"
+            if backend is None:
+                if name not in in_memory:
+                    in_memory[name] = InMemoryStore(name, space=space, clock=clock)
+                return in_memory[name]
+            from remembrancer.graph import Neo4jStore
+
+            return await opened.enter_async_context(
+                Neo4jStore.open(database=backend, namespace=name, space=space, clock=clock)
+            )
+
+        yield open_store
+
+
+@pytest.fixture
+async def open_store(backend: Any) -> AsyncIterator[OpenStore]:
+    """Opens stores for one test."""
+    async with opening(backend) as open_one:
+        yield open_one
+
+
+@pytest.fixture(scope="module")
+async def open_shared_store(backend: Any) -> AsyncIterator[OpenStore]:
+    """Opens stores that all tests of a module may read."""
+    async with opening(backend) as open_one:
+        yield open_one
