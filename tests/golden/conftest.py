@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,3 +100,19 @@ def fixtures(request: pytest.FixtureRequest) -> Mapping[str, Any]:
     """What the cases of the module's area share, by name."""
     content = _content(request.module.AREA)
     return content.get("fixtures", {}) if content is not None else {}
+
+
+@pytest.fixture
+def recut() -> Callable[[str, str, int], str]:
+    """Turns a recorded cut of a text to a length into the right one.
+
+    The recorded answers count UTF-16 units, so a character beyond the Basic Multilingual Plane takes two and may be
+    cut in half. The rule is to count characters. Only texts that have such characters are cut anew.
+    """
+
+    def cut(recorded: str, text: str, length: int) -> str:
+        units = text.encode("utf-16-le", "surrogatepass")[: 2 * length]
+        assert recorded == units.decode("utf-16-le", "surrogatepass")
+        return text[:length] if any(ord(character) > 0xFFFF for character in text) else recorded
+
+    return cut
