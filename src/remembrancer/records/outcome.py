@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from remembrancer.records.base import Listed, Record, Request
 from remembrancer.records.fact import CANDIDATE_TAG, MAX_INTEGER, VERIFIED_TAG
@@ -61,8 +61,11 @@ class RetentionPolicy(Request):
     multiple_comparison: Literal["bh", "none"] = "bh"
     sequential_control: Literal["doubling", "none"] = "doubling"
 
-    @model_validator(mode="after")
-    def _trials_fit(self) -> RetentionPolicy:
-        if self.max_trials is not None and self.max_trials < self.min_trials:
-            raise ValueError("max_trials must not be below min_trials")
-        return self
+    @field_validator("max_trials")
+    @classmethod
+    def _not_below_min_trials(cls, value: int | None, info: ValidationInfo) -> int | None:
+        # A `min_trials` that failed its own check is missing here.
+        least = info.data.get("min_trials")
+        if value is not None and least is not None and value < least:
+            raise ValueError(f"must not be below min_trials, which is {least}")
+        return value
