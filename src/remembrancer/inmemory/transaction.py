@@ -25,6 +25,8 @@ from remembrancer.records import (
     Theme,
     name_key,
 )
+from remembrancer.records.assertion import StoredWindow, resolve_assertions
+from remembrancer.records.batch import ids_by_kind
 
 Closable = TypeVar("Closable", Fact, Relationship)
 
@@ -47,7 +49,7 @@ class Transaction:
         self._created: dict[Reference, None] = {}
         self._changed: dict[Reference, None] = {}
         self._removed: dict[Reference, None] = {}
-        self._named: dict[Reference, None] = {}
+        self._made: dict[Reference, None] = {}
         self._was_placeholder: dict[Reference, bool] = {}
         self._claimed: dict[str, str] = {}
         self._merged: dict[str, str] = {}
@@ -77,13 +79,12 @@ class Transaction:
             self._add_to_theme(addition.theme_id, addition.fact_ids)
         for relationship in self._batch.relationships:
             self._put_relationship(self._between_claimed(relationship))
-        for assertion in sorted(self._batch.assertions, key=lambda edge: (edge.valid_from, edge.id)):
-            self._assert(self._between_claimed(assertion))
+        self._assert([self._between_claimed(assertion) for assertion in self._batch.assertions])
         return self._receipt()
 
     def _check(self) -> None:
         for episode_id, expected in self._batch.expected_messages.items():
-            actual = len(stored_messages(self._graph, episode_id))
+            actual = len({message.id for message in stored_messages(self._graph, episode_id)})
             if actual != expected:
                 raise ConcurrencyError("episode", episode_id, expected=expected, actual=actual)
         removed = set(self._batch.removals.get("theme", ()))
@@ -104,7 +105,8 @@ class Transaction:
         if reference not in self._created:
             outcome = self._changed if self._graph.is_stored(reference) else self._created
             outcome[reference] = None
-        self._named.update(dict.fromkeys(named))
+        unknown = (one for one in named if not (self._graph.is_stored(one) or self._graph.is_placeholder(one)))
+        self._made.update(dict.fromkeys(unknown))
         self._graph.put(kind, record, named)
 
     def _remove(self, reference: Reference) -> None:
@@ -167,36 +169,32 @@ class Transaction:
 
     def _add_to_theme(self, theme_id: str, fact_ids: Sequence[str]) -> None:
         theme = self._graph.themes[theme_id]
-        listed = tuple(dict.fromkeys((*theme.fact_ids, *fact_ids)))[len(set(theme.fact_ids)) :]
-        self._named.update(dict.fromkeys(("fact", fact_id) for fact_id in fact_ids))
-        if listed:
-            self._put_theme(theme.model_copy(update={"fact_ids": (*theme.fact_ids, *listed)}))
+        joining = [fact_id for fact_id in dict.fromkeys(fact_ids) if fact_id not in theme.fact_ids]
+        if joining:
+            self._put_theme(theme.model_copy(update={"fact_ids": (*theme.fact_ids, *joining)}))
 
     def _put_relationship(self, relationship: Relationship) -> None:
         stamped = self._stamped(relationship, self._graph.relationships.get(relationship.id))
         self._put("relationship", stamped, [("entity", stamped.source_id), ("entity", stamped.target_id)])
 
-    def _assert(self, assertion: Relationship) -> None:
-        stored = self._same_statement(assertion)
-        if stored is None:
+    def _assert(self, assertions: Sequence[Relationship]) -> None:
+        outcome = resolve_assertions(assertions, {edge.id: self._windows_like(edge) for edge in assertions})
+        for assertion in outcome.to_put:
             self._put_relationship(assertion)
-            return
-        self._merged[assertion.id] = stored.id
-        if assertion.valid_from < stored.valid_from:
-            self._put_relationship(stored.model_copy(update={"valid_from": assertion.valid_from}))
+        self._merged = outcome.merged
+        for edge_id, valid_from in outcome.widened.items():
+            self._put_relationship(self._graph.relationships[edge_id].model_copy(update={"valid_from": valid_from}))
 
-    def _same_statement(self, assertion: Relationship) -> Relationship | None:
+    def _windows_like(self, assertion: Relationship) -> list[StoredWindow]:
         at_source = self._graph.named_by(("entity", assertion.source_id), "relationship")
-        edges = (self._graph.relationships[edge_id] for edge_id in at_source)
-        same = [
-            edge
-            for edge in edges
+        windows = [
+            StoredWindow(edge.id, edge.valid_from, edge.valid_until)
+            for edge in (self._graph.relationships[edge_id] for edge_id in at_source)
             if edge.is_live
             and (edge.source_id, edge.target_id, edge.relation_type)
             == (assertion.source_id, assertion.target_id, assertion.relation_type)
-            and _overlap(edge, assertion)
         ]
-        return min(same, key=lambda edge: (edge.valid_from, edge.id), default=None)
+        return sorted(windows, key=lambda window: (window.valid_from, window.id))
 
     def _stamped(self, record: Closable, stored: Closable | None) -> Closable:
         recorded_at = (stored.recorded_at if stored else None) or record.recorded_at or self._now
@@ -206,7 +204,7 @@ class Transaction:
         return record.model_copy(update={"recorded_at": recorded_at, "closed_at": closed_at})
 
     def _receipt(self) -> Receipt:
-        placeholders = [named for named in self._named if self._graph.is_placeholder(named)]
+        placeholders = [named for named in self._made if self._graph.is_placeholder(named)]
         forgotten = [
             reference
             for reference, was_placeholder in self._was_placeholder.items()
@@ -244,17 +242,5 @@ def _named_by_fact(fact: Fact) -> list[Reference]:
     return named
 
 
-def _overlap(a: Relationship, b: Relationship) -> bool:
-    # Equal windows always meet, empty ones too: the same assertion made twice is one edge.
-    if (a.valid_from, a.valid_until) == (b.valid_from, b.valid_until):
-        return True
-    return (b.valid_until is None or a.valid_from < b.valid_until) and (
-        a.valid_until is None or b.valid_from < a.valid_until
-    )
-
-
 def _by_kind(references: Iterable[Reference]) -> IdsByKind:
-    gathered: dict[RecordKind, list[str]] = {}
-    for kind, record_id in references:
-        gathered.setdefault(kind, []).append(record_id)
-    return {kind: tuple(gathered[kind]) for kind in KINDS if kind in gathered}
+    return ids_by_kind((kind, [record_id]) for kind, record_id in sorted(references))
