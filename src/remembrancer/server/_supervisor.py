@@ -12,15 +12,14 @@ can be read, or `busy`, when another supervisor has the folder. Messages on the 
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import ctypes
 import hmac
-import http.client
 import json
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,9 +31,12 @@ from filelock import FileLock, Timeout
 FIRST_USER_SECONDS: Final = 15.0  # how long a fresh server waits for the user that asked for it
 GREETING_SECONDS: Final = 5.0  # how long a connection may stay silent before it is dropped
 STOP_SECONDS: Final = 30.0  # a clean stop takes under a second; after this it is killed, which is safe
+FIRST_ANSWER_SECONDS: Final = 60.0  # how long a server that says it has started may refuse the first query
 POLL_SECONDS: Final = 0.05
 OUTPUT_BYTES: Final = 20_000  # how much of the console is handed to whoever waited for a start that failed
 PR_SET_PDEATHSIG: Final = 1
+UNAUTHORIZED: Final = "Neo.ClientError.Security"
+BOLT_GREETING: Final = bytes.fromhex("6060b017 00010205 00000000 00000000 00000000")  # Bolt 5.2 or 5.1
 
 
 class Supervisor:
@@ -46,7 +48,8 @@ class Supervisor:
         self._environment: dict[str, str] = plan["environment"]
         self._bolt_port: int = plan["bolt_port"]
         self._http_port: int = plan["http_port"]
-        self._credentials: str = plan["username"] + ":" + plan["password"]
+        self._username: str = plan["username"]
+        self._password: str = plan["password"]
         self._version: str = plan["version"]
         self._token = secrets.token_hex(32)
         self._state = "starting"
@@ -57,6 +60,7 @@ class Supervisor:
         self._linger: asyncio.TimerHandle | None = None
         self._stop = asyncio.Event()
         self._exit_code: int | None = None
+        self._problem = ""  # why the database takes no queries although the server runs
 
     async def run(self, announce: Callable[[str], None]) -> None:
         """Start the JVM, serve until it has ended, and leave nothing behind."""
@@ -87,7 +91,7 @@ class Supervisor:
             task.cancel()
         # Removed before the users hear of it: whoever reacts by starting anew must not find this server again.
         (self._folder / "server.json").unlink(missing_ok=True)
-        self._change("stopped" if self._state == "stopping" else "failed")
+        self._change("stopped" if self._state == "stopping" and not self._problem else "failed")
         control.close()
         for writer in self._users | self._watchers:
             with contextlib.suppress(OSError):
@@ -143,7 +147,7 @@ class Supervisor:
         }
         if self._state == "failed":
             news["exit_code"] = self._exit_code
-            news["output"] = self._said()[-OUTPUT_BYTES:].decode(errors="replace")
+            news["output"] = self._problem or self._said()[-OUTPUT_BYTES:].decode(errors="replace")
         return json.dumps(news).encode() + b"\n"
 
     def _said(self) -> bytes:
@@ -166,25 +170,18 @@ class Supervisor:
         # process could be listening there.
         while b" Started." not in self._said():  # noqa: ASYNC110 - a file sets no event
             await asyncio.sleep(POLL_SECONDS)
+        deadline = asyncio.get_running_loop().time() + FIRST_ANSWER_SECONDS
         while True:
-            status = await asyncio.to_thread(self._ask)
-            if status in (200, 202, 401):
-                self._authenticated = status != 401
+            problem = await asyncio.to_thread(first_query, self._bolt_port, self._username, self._password)
+            if problem is None or problem.startswith(UNAUTHORIZED):
+                self._authenticated = problem is None
                 self._change("ready")
                 return
+            if asyncio.get_running_loop().time() > deadline:
+                self._problem = problem
+                self._stop.set()
+                return
             await asyncio.sleep(POLL_SECONDS)
-
-    def _ask(self) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", self._http_port, timeout=10)
-        authorization = "Basic " + base64.b64encode(self._credentials.encode()).decode()
-        headers = {"Authorization": authorization, "Content-Type": "application/json", "Accept": "application/json"}
-        try:
-            connection.request("POST", "/db/neo4j/query/v2", '{"statement": "RETURN 1"}', headers)
-            return connection.getresponse().status
-        except (OSError, http.client.HTTPException):
-            return 0  # not listening yet, or closing again: the next try or the end of the JVM will tell
-        finally:
-            connection.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         linger: float | None = None
@@ -225,6 +222,46 @@ class Supervisor:
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
+
+
+def first_query(port: int, username: str, password: str) -> str | None:
+    """Log in over Bolt and run `RETURN 1`, as any driver would; None, or what the server said against it.
+
+    The driver itself would take longer to load than everything else here.
+    """
+    messages: tuple[tuple[int, list[str | dict[str, str]]], ...] = (
+        (0x01, [{"user_agent": "remembrancer"}]),
+        (0x6A, [{"scheme": "basic", "principal": username, "credentials": password}]),
+        (0x10, ["RETURN 1", {}, {}]),
+    )
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            stream = connection.makefile("rwb")
+            stream.write(BOLT_GREETING)
+            stream.flush()
+            if stream.read(4) == bytes(4):
+                return "it speaks no Bolt that we know"
+            for signature, fields in messages:
+                packed = bytes([0xB0 + len(fields), signature]) + b"".join(map(pack, fields))
+                stream.write(len(packed).to_bytes(2, "big") + packed + b"\0\0")
+                stream.flush()
+                answer = b""
+                while size := int.from_bytes(stream.read(2), "big"):
+                    answer += stream.read(size)
+                if answer[1:2] != b"\x70":  # SUCCESS
+                    readable = answer.decode("latin-1")
+                    return readable[max(0, readable.find("Neo.")) :] or "it closed the connection"
+    except OSError as error:
+        return f"it does not answer: {error}"
+    return None
+
+
+def pack(value: str | dict[str, str]) -> bytes:
+    """Encode a text of up to 255 bytes, or a map of up to 15 of them, for Bolt."""
+    if isinstance(value, dict):
+        return bytes([0xA0 + len(value)]) + b"".join(pack(key) + pack(item) for key, item in value.items())
+    encoded = value.encode()
+    return b"\xd0" + bytes([len(encoded)]) + encoded
 
 
 def end_with_parent(parent: int) -> Callable[[], None]:
