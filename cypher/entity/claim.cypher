@@ -1,0 +1,53 @@
+// Gets or creates entities by normalised name and type, atomically, while entity.put may store equal names.
+//
+// params:
+//   $namespace          : STRING
+//   $now                : ZONED DATETIME   UTC
+//   $embedding_property : STRING           `embedding_<n>` of the namespace's space
+//   $rows : LIST<MAP>, sorted by name_key, each key once:
+//     name_key   : STRING          digest of normalised name and type: names have no bound in length, keys have
+//     id         : STRING          the id to use if the entity has to be made
+//     properties : MAP             of a new entity, `name_key` and `live` included
+//     embedding  : VECTOR | NULL
+// returns, a row per key:
+//   name_key : STRING, id : STRING, created : BOOLEAN
+//
+// why: two nodes with two jobs. `Entity.name_key` finds the entity, so that renamed, deleted and hand-written ones count as
+// they are now; of several the earliest created_at, then id. `EntityName` (no edges) is only a lock: taken when nothing
+// was found and held until the commit, then the look is repeated. So a known entity costs no lock.
+CYPHER 25
+UNWIND $rows AS row
+OPTIONAL MATCH (known:Entity {namespace: $namespace, name_key: row.name_key}) WHERE known.live
+WITH row, known ORDER BY row.name_key, known.created_at, known.id
+WITH row, collect(known)[0] AS known
+ORDER BY row.name_key
+CALL (row, known) {
+  WITH row, known WHERE known IS NULL
+  MERGE (name:EntityName {namespace: $namespace, key: row.name_key})
+  SET name.claimed_at = $now
+  WITH row, name
+  OPTIONAL MATCH (other:Entity {namespace: $namespace, name_key: row.name_key}) WHERE other.live
+  WITH row, name, other ORDER BY other.created_at, other.id
+  WITH row, name, collect(other)[0] AS other
+  CALL (row, other) {
+    WITH row, other WHERE other IS NULL
+    MERGE (made:Entity {namespace: $namespace, id: row.id}) ON CREATE SET made:Placeholder
+    WITH row, made WHERE made:Placeholder
+    REMOVE made:Placeholder
+    SET made += row.properties
+    RETURN made, true AS created
+   UNION ALL
+    WITH row, other WHERE other IS NOT NULL
+    RETURN other AS made, false AS created
+  }
+  RETURN made AS entity, created
+ UNION ALL
+  WITH row, known WHERE known IS NOT NULL
+  RETURN known AS entity, false AS created
+}
+CALL (entity, row, created) {
+  WITH entity, row WHERE created AND row.embedding IS NOT NULL
+  CALL db.create.setNodeVectorProperty(entity, $embedding_property, row.embedding)
+}
+RETURN row.name_key AS name_key, entity.id AS id, created
+ORDER BY name_key

@@ -1,0 +1,45 @@
+// Removes entities and every relationship at them. One that a fact or an audit edge still names becomes a placeholder.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   sorted, each once
+// returns (one row):
+//   removed       : LIST<STRING>        ids of those that were stored
+//   relationships : LIST<STRING>        ids of the relationships that went with them
+//   placeholders  : LIST<[label, id]>   placeholders whose last reference this write took away
+CYPHER 25
+CALL () {
+  UNWIND $ids AS id
+  MATCH (entity:Entity {namespace: $namespace, id: id}) WHERE NOT entity:Placeholder
+  WITH entity ORDER BY id
+  RETURN collect(entity) AS entities
+}
+CALL (entities) {
+  UNWIND entities AS entity
+  MATCH (entity)-[r:RELATES_TO]-(other)
+  WITH r, other, r.id AS id ORDER BY id
+  DELETE r
+  RETURN collect(DISTINCT id) AS relationships, [x IN collect(DISTINCT other) WHERE x:Placeholder] AS left
+}
+WITH entities, relationships, left, [e IN entities | e.id] AS removed
+CALL (entities) {
+  UNWIND entities AS entity
+  CALL (entity) {
+    WITH entity WHERE EXISTS { (entity)--() }
+    SET entity = {namespace: entity.namespace, id: entity.id}, entity:Placeholder
+    UNION
+    WITH entity WHERE NOT EXISTS { (entity)--() }
+    DELETE entity
+  }
+}
+CALL (left) {
+  UNWIND left AS target
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target ORDER BY target.id
+  REMOVE target.fresh
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
+  DELETE target
+  RETURN collect(gone) AS placeholders
+}
+RETURN removed, relationships, placeholders

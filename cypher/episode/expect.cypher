@@ -1,0 +1,16 @@
+// Locks episodes and counts their messages, so that a writer can tell whether another one came first.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   sorted, each once
+// returns, a row per id:
+//   id : STRING, messages : INTEGER   0 when the episode is not stored
+//
+// why: MERGE makes a placeholder where nothing is stored, so that two writers of one new episode meet at its key; REMOVE
+// locks what is there. The put that follows in this transaction fills the placeholder.
+CYPHER 25
+UNWIND $ids AS id
+MERGE (episode:Episode {namespace: $namespace, id: id}) ON CREATE SET episode:Placeholder
+REMOVE episode.fresh
+WITH episode, id
+RETURN id, CASE WHEN episode:Placeholder THEN 0 ELSE COUNT { (episode)-[:HAS_MESSAGE]->() } END AS messages

@@ -1,0 +1,48 @@
+// Removes episodes with the edges they own; their messages stay. One that a fact still names becomes a placeholder again.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   sorted, each once
+// returns (one row):
+//   removed      : LIST<STRING>         ids of those that were stored
+//   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
+CYPHER 25
+CALL () {
+  UNWIND $ids AS id
+  MATCH (episode:Episode {namespace: $namespace, id: id}) WHERE NOT episode:Placeholder
+  WITH episode ORDER BY id
+  RETURN collect(episode) AS episodes
+}
+CALL (episodes) {
+  UNWIND episodes AS episode
+  MATCH (episode)-[old:HAS_MESSAGE|HAS_FACT]->(target)
+  WITH episode, old, target ORDER BY type(old), target.id
+  DELETE old
+  WITH episode, target
+  SET target.position = CASE WHEN target.episode_id = episode.id THEN null ELSE target.position END,
+      target.episode_id = CASE WHEN target.episode_id = episode.id THEN null ELSE target.episode_id END
+  WITH DISTINCT target WHERE target:Placeholder
+  RETURN collect(target) AS left
+}
+WITH episodes, left, [e IN episodes | e.id] AS removed
+CALL (episodes) {
+  UNWIND episodes AS episode
+  CALL (episode) {
+    WITH episode WHERE EXISTS { (episode)--() }
+    SET episode = {namespace: episode.namespace, id: episode.id}, episode:Placeholder
+    UNION
+    WITH episode WHERE NOT EXISTS { (episode)--() }
+    DELETE episode
+  }
+}
+CALL (left) {
+  UNWIND left AS target
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target ORDER BY target.id
+  REMOVE target.fresh
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
+  DELETE target
+  RETURN collect(gone) AS placeholders
+}
+RETURN removed, placeholders

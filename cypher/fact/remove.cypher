@@ -1,0 +1,45 @@
+// Removes facts with the edges they own. One that an episode, a theme or an audit edge still names becomes a placeholder.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   sorted, each once
+// returns (one row):
+//   removed      : LIST<STRING>         ids of those that were stored
+//   placeholders : LIST<[label, key]>   placeholders and tags whose last reference this write took away
+CYPHER 25
+CALL () {
+  UNWIND $ids AS id
+  MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE NOT fact:Placeholder
+  WITH fact ORDER BY id
+  RETURN collect(fact) AS facts
+}
+CALL (facts) {
+  UNWIND facts AS fact
+  MATCH (fact)-[old:MENTIONS|FROM_EPISODE|CITES|TAGGED]->(target)
+  WITH old, target ORDER BY type(old), coalesce(target.id, target.name)
+  DELETE old
+  WITH DISTINCT target WHERE target:Placeholder OR target:Tag
+  RETURN collect(target) AS left
+}
+WITH facts, left, [f IN facts | f.id] AS removed
+CALL (facts) {
+  UNWIND facts AS fact
+  CALL (fact) {
+    WITH fact WHERE EXISTS { (fact)--() }
+    SET fact = {namespace: fact.namespace, id: fact.id}, fact:Placeholder
+    UNION
+    WITH fact WHERE NOT EXISTS { (fact)--() }
+    DELETE fact
+  }
+}
+CALL (left) {
+  UNWIND left AS target
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target ORDER BY coalesce(target.id, target.name)
+  REMOVE target.fresh
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], coalesce(target.id, target.name)] AS gone
+  DELETE target
+  RETURN collect(gone) AS placeholders
+}
+RETURN removed, placeholders

@@ -1,0 +1,16 @@
+// Nearest entities, best first, ties by id.
+//
+// params:
+//   $namespace : STRING
+//   $embedding : VECTOR    of the namespace's embedding space
+//   $limit     : INTEGER   the most hits
+//   $least     : FLOAT     the least cosine, included
+//   $live      : LIST<BOOLEAN>   [true], or [true, false] for closed ones too
+// returns:
+//   id : STRING, score : FLOAT   the cosine
+CYPHER 25
+MATCH (n:Entity)
+  SEARCH n IN (VECTOR INDEX entity_embedding_1 FOR $embedding WHERE n.namespace = $namespace AND n.live IN $live LIMIT $limit) SCORE AS similarity
+WITH n, 2 * similarity - 1 AS score WHERE score >= $least
+RETURN n.id AS id, score
+ORDER BY score DESC, n.id

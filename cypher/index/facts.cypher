@@ -1,0 +1,44 @@
+// Nearest facts, best first, ties by latest start, then id.
+//
+// params:
+//   $namespace   : STRING
+//   $embedding   : VECTOR                  of the namespace's embedding space
+//   $limit       : INTEGER                 the most hits
+//   $least       : FLOAT                   the least cosine, included
+//   $live        : LIST<BOOLEAN>           [true], or [true, false] for closed ones too
+//   $quarantined : LIST<BOOLEAN>           [false], or [true, false] for quarantined ones too
+//   $valid_at    : ZONED DATETIME | NULL   only facts that hold at this instant
+//   $theme_ids   : LIST<STRING> | NULL     only facts of these themes
+// returns:
+//   id : STRING, score : FLOAT   the cosine
+//
+// why: a condition that may be absent cannot be written inside a search, so there is one search for each of the four
+// cases and one of them runs. Each filter acts inside the index, before the limit.
+CYPHER 25
+CALL () {
+  WITH 1 AS go WHERE $valid_at IS NULL AND $theme_ids IS NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined LIMIT $limit) SCORE AS similarity
+  RETURN f, similarity
+ UNION ALL
+  WITH 1 AS go WHERE $valid_at IS NOT NULL AND $theme_ids IS NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined
+      AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS similarity
+  RETURN f, similarity
+ UNION ALL
+  WITH 1 AS go WHERE $valid_at IS NULL AND $theme_ids IS NOT NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined
+      AND f.theme_id IN $theme_ids LIMIT $limit) SCORE AS similarity
+  RETURN f, similarity
+ UNION ALL
+  WITH 1 AS go WHERE $valid_at IS NOT NULL AND $theme_ids IS NOT NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined
+      AND f.valid_from <= $valid_at AND f.valid_until > $valid_at AND f.theme_id IN $theme_ids LIMIT $limit) SCORE AS similarity
+  RETURN f, similarity
+}
+WITH f, 2 * similarity - 1 AS score WHERE score >= $least
+RETURN f.id AS id, score
+ORDER BY score DESC, f.valid_from DESC, f.id

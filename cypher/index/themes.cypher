@@ -1,0 +1,15 @@
+// Nearest themes, best first, ties by id.
+//
+// params:
+//   $namespace : STRING
+//   $embedding : VECTOR    of the namespace's embedding space
+//   $limit     : INTEGER   the most hits
+//   $least     : FLOAT     the least cosine, included
+// returns:
+//   id : STRING, score : FLOAT   the cosine
+CYPHER 25
+MATCH (n:Theme)
+  SEARCH n IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE n.namespace = $namespace LIMIT $limit) SCORE AS similarity
+WITH n, 2 * similarity - 1 AS score WHERE score >= $least
+RETURN n.id AS id, score
+ORDER BY score DESC, n.id

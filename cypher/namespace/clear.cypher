@@ -1,0 +1,24 @@
+// Removes some of a namespace's nodes with their edges; to be repeated until none is left.
+//
+// params:
+//   $namespace : STRING
+//   $limit     : INTEGER   the most nodes to remove in this transaction
+// returns (one row):
+//   removed : INTEGER
+//
+// why: in parts, so that a large namespace does not need one huge transaction. The Namespace node stays: it holds the
+// embedding space.
+CYPHER 25
+CALL () {
+  MATCH (node:Message {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Episode {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Fact {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Theme {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Entity {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:EntityName {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Tag {namespace: $namespace}) RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Write {namespace: $namespace}) RETURN node LIMIT $limit
+}
+WITH node LIMIT $limit
+DETACH DELETE node
+RETURN count(*) AS removed

@@ -1,0 +1,28 @@
+// Removes relationships; an end that was only a placeholder and is named no more goes with them.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   sorted, each once
+// returns (one row):
+//   removed      : LIST<STRING>         ids of those that were stored
+//   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
+CYPHER 25
+CALL () {
+  UNWIND $ids AS id
+  MATCH (source)-[r:RELATES_TO {namespace: $namespace, id: id}]->(target)
+  WITH r, source, target, id ORDER BY source.id, target.id, id
+  DELETE r
+  WITH id, [source, target] AS ends
+  RETURN collect(id) AS removed, collect(ends) AS pairs
+}
+CALL (pairs) {
+  UNWIND pairs AS ends UNWIND ends AS end
+  WITH DISTINCT end WHERE end:Placeholder AND NOT EXISTS { (end)--() }
+  WITH end ORDER BY end.id
+  REMOVE end.fresh
+  WITH end WHERE NOT EXISTS { (end)--() }
+  WITH end, ['Entity', end.id] AS gone
+  DELETE end
+  RETURN collect(gone) AS placeholders
+}
+RETURN removed, placeholders

@@ -1,0 +1,128 @@
+// Memory by embedding: the nearest facts of the nearest themes first, then the nearest facts; filtered inside the searches.
+//
+// params:
+//   $namespace           : STRING
+//   $limit               : INTEGER                 the most records of each kind
+//   $embedding           : VECTOR                  of the namespace's embedding space
+//   $least               : FLOAT                   the least cosine, included
+//   $live                : LIST<BOOLEAN>           [true], or [true, false] for closed facts too
+//   $quarantined         : LIST<BOOLEAN>           [false], or [true, false] for quarantined facts too
+//   $valid_at            : ZONED DATETIME | NULL   only what holds at this instant; NULL: windows are not looked at
+//   $include_invalidated : BOOLEAN                 closed entities and edges too
+//   $relation_types      : LIST<STRING> | NULL     only these edges; NULL: all
+//   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
+// returns (one row), each in order, fields as in the kind's own get query, without embeddings:
+//   themes, facts, episodes, entities, relationships : LIST<MAP>
+//   scores : LIST<[STRING, FLOAT]>   fact id and cosine of the returned facts that the search itself found
+//
+// why: a condition that may be absent cannot be written inside a search, so there is one search with and one without the
+// window, and one of them runs. Themes are reached through `theme_id`, not through their edges: the work does not grow
+// with the size of a theme.
+CYPHER 25
+CALL () {
+  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
+  WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least
+  WITH t, similarity ORDER BY similarity DESC, t.id
+  RETURN collect(t) AS found
+}
+CALL (found) {
+  WITH [t IN found | t.id] AS theme_ids
+  CALL (theme_ids) {
+  WITH 1 AS go WHERE $valid_at IS NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.theme_id IN theme_ids LIMIT $limit) SCORE AS score
+  RETURN f, 2 * score - 1 AS similarity
+   UNION ALL
+  WITH 1 AS go WHERE $valid_at IS NOT NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.theme_id IN theme_ids AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+  RETURN f, 2 * score - 1 AS similarity
+  }
+  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+  RETURN collect(f) AS expanded
+}
+CALL () {
+  WITH 1 AS go WHERE $valid_at IS NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined LIMIT $limit) SCORE AS score
+  RETURN f, 2 * score - 1 AS similarity
+ UNION ALL
+  WITH 1 AS go WHERE $valid_at IS NOT NULL
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+  RETURN f, 2 * score - 1 AS similarity
+}
+WITH found, expanded, f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+WITH found, expanded, collect(CASE WHEN similarity >= $least THEN f END) AS hits, collect(CASE WHEN similarity >= $least THEN similarity END) AS similarities
+CALL (found, expanded, hits) {
+  CALL (found, expanded, hits) {
+    UNWIND range(0, size(expanded) - 1) AS rank
+    WITH found, rank, expanded[rank] AS f
+    RETURN f, [0, [place IN range(0, size(found) - 1) WHERE found[place].id = f.theme_id][0], rank] AS place
+   UNION ALL
+    UNWIND range(0, size(hits) - 1) AS rank
+    RETURN hits[rank] AS f, [1, rank, 0] AS place
+  }
+  WITH f, min(place) AS place ORDER BY place LIMIT $limit
+  RETURN collect(f) AS facts
+}
+CALL (facts) {
+  UNWIND range(0, size(facts) - 1) AS rank
+  WITH rank, facts[rank] AS f
+  MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
+  WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
+  RETURN collect(e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(e.provenance_created_at),
+    fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
+    messages: COLLECT {
+      MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
+      UNWIND x.positions AS p
+      RETURN m {.id, .role, .content, .conversation, .speaker, .metadata, timestamp: toString(m.timestamp),
+        .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+        provenance_created_at: toString(m.provenance_created_at)}
+      ORDER BY p
+    }}) AS episodes
+}
+CALL (facts) {
+  UNWIND range(0, size(facts) - 1) AS rank
+  WITH rank, facts[rank] AS f
+  MATCH (f)-[mention:MENTIONS]->(e:Entity) WHERE e.live OR ($include_invalidated AND e.live IS NOT NULL)
+  WITH e, min([rank, mention.positions[0]]) AS place ORDER BY place
+  RETURN collect(e) AS mentioned
+}
+CALL (mentioned) {
+  UNWIND range(0, size(mentioned) - 1) AS rank
+  WITH rank, mentioned[rank] AS e
+  MATCH (e)-[r:RELATES_TO]-(other) WHERE other IN mentioned
+    AND (r.live OR $include_invalidated)
+    AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+    AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+  WITH r, min([rank, r.id]) AS place ORDER BY place LIMIT $limit
+  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .weight, .attributes, .invalidated_by,
+    valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(r.provenance_created_at)}) AS relationships
+}
+WITH *, [n IN mentioned WHERE $entity_types IS NULL OR n.entity_type IN $entity_types | n][..$limit] AS kept
+RETURN [t IN found | t {.id, .label, .description,
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(t.provenance_created_at),
+    fact_ids: COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }}] AS themes,
+  [f IN facts | f {.id, .content, .theme_id, .invalidated_by, .access_count,
+    valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(f.provenance_created_at),
+    entity_ids: COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    source_episode_ids: COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    source_message_ids: COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    tags: COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }}] AS facts,
+  episodes,
+  [n IN kept | n {.id, .name, .entity_type, .attributes, .superseded_by,
+    created_at: toString(n.created_at), updated_at: toString(n.updated_at), invalidated_at: toString(n.invalidated_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(n.provenance_created_at)}] AS entities,
+  relationships,
+  [place IN range(0, size(hits) - 1) WHERE hits[place] IN facts | [hits[place].id, similarities[place]]] AS scores

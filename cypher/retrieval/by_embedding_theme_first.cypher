@@ -1,0 +1,112 @@
+// Memory by embedding in the reference's order: all facts of the nearest themes first, then the nearest facts; filtered afterwards.
+//
+// params:
+//   $namespace           : STRING
+//   $limit               : INTEGER                 the most records of each kind
+//   $embedding           : VECTOR                  of the namespace's embedding space
+//   $least               : FLOAT                   the least cosine, included
+//   $valid_at            : ZONED DATETIME | NULL   only what holds at this instant; NULL: windows are not looked at
+//   $changed_since       : ZONED DATETIME | NULL   only facts that began or end after this instant
+//   $tags                : LIST<STRING>            only facts with one of these; []: no filter
+//   $include_invalidated : BOOLEAN                 closed records too
+//   $relation_types      : LIST<STRING> | NULL     only these edges; NULL: all
+//   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
+// returns (one row), each in order, fields as in the kind's own get query, without embeddings:
+//   themes, facts, episodes, entities, relationships : LIST<MAP>
+//   scores : LIST<[STRING, FLOAT]>   fact id and cosine of the returned facts that the search itself found
+//
+// why: everything below the two searches works on the facts of at most $limit themes. Here filters come after the searches and
+// may leave fewer facts than exist; retrieval.by_embedding filters inside.
+CYPHER 25
+CALL () {
+  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
+  WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least
+  WITH t, similarity ORDER BY similarity DESC, t.id
+  RETURN collect(t) AS found
+}
+CALL () {
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding WHERE f.namespace = $namespace LIMIT $limit) SCORE AS score
+  WITH f, 2 * score - 1 AS similarity WHERE similarity >= $least
+  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+  RETURN collect(f) AS hits, collect(similarity) AS similarities
+}
+CALL (found, hits) {
+  CALL (found, hits) {
+    UNWIND range(0, size(found) - 1) AS rank
+    WITH rank, found[rank] AS t
+    MATCH (t)-[member:HAS_FACT]->(f:Fact)
+    RETURN f, [0, rank, member.positions[0]] AS place
+   UNION ALL
+    UNWIND range(0, size(hits) - 1) AS rank
+    RETURN hits[rank] AS f, [1, rank, 0] AS place
+  }
+  WITH f, min(place) AS place
+  WHERE (f.live OR ($include_invalidated AND f.live IS NOT NULL))
+    AND (NOT f.quarantined OR 'quarantined' IN $tags)
+    AND ($tags = [] OR EXISTS { (f)-[:TAGGED]->(tag:Tag) WHERE tag.name IN $tags })
+    AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
+    AND ($changed_since IS NULL OR f.valid_from > $changed_since
+      OR (f.valid_until > $changed_since AND f.valid_until < datetime({year: 10000, timezone: 'Z'})))
+  WITH f ORDER BY place LIMIT $limit
+  RETURN collect(f) AS facts
+}
+CALL (facts) {
+  UNWIND range(0, size(facts) - 1) AS rank
+  WITH rank, facts[rank] AS f
+  MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
+  WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
+  RETURN collect(e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(e.provenance_created_at),
+    fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
+    messages: COLLECT {
+      MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
+      UNWIND x.positions AS p
+      RETURN m {.id, .role, .content, .conversation, .speaker, .metadata, timestamp: toString(m.timestamp),
+        .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+        provenance_created_at: toString(m.provenance_created_at)}
+      ORDER BY p
+    }}) AS episodes
+}
+CALL (facts) {
+  UNWIND range(0, size(facts) - 1) AS rank
+  WITH rank, facts[rank] AS f
+  MATCH (f)-[mention:MENTIONS]->(e:Entity) WHERE e.live OR ($include_invalidated AND e.live IS NOT NULL)
+  WITH e, min([rank, mention.positions[0]]) AS place ORDER BY place
+  RETURN collect(e) AS mentioned
+}
+CALL (mentioned) {
+  UNWIND range(0, size(mentioned) - 1) AS rank
+  WITH rank, mentioned[rank] AS e
+  MATCH (e)-[r:RELATES_TO]-(other) WHERE other IN mentioned
+    AND (r.live OR $include_invalidated)
+    AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+    AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+  WITH r, min([rank, r.id]) AS place ORDER BY place LIMIT $limit
+  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .weight, .attributes, .invalidated_by,
+    valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(r.provenance_created_at)}) AS relationships
+}
+WITH *, [n IN mentioned WHERE $entity_types IS NULL OR n.entity_type IN $entity_types | n][..$limit] AS kept
+RETURN [t IN found | t {.id, .label, .description,
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(t.provenance_created_at),
+    fact_ids: COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }}] AS themes,
+  [f IN facts | f {.id, .content, .theme_id, .invalidated_by, .access_count,
+    valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(f.provenance_created_at),
+    entity_ids: COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    source_episode_ids: COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    source_message_ids: COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    tags: COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }}] AS facts,
+  episodes,
+  [n IN kept | n {.id, .name, .entity_type, .attributes, .superseded_by,
+    created_at: toString(n.created_at), updated_at: toString(n.updated_at), invalidated_at: toString(n.invalidated_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(n.provenance_created_at)}] AS entities,
+  relationships,
+  [place IN range(0, size(hits) - 1) WHERE hits[place] IN facts | [hits[place].id, similarities[place]]] AS scores

@@ -1,0 +1,45 @@
+// Removes themes with the edges they own; their facts stay.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   sorted, each once
+// returns (one row):
+//   removed      : LIST<STRING>         ids of those that were stored
+//   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
+CYPHER 25
+CALL () {
+  UNWIND $ids AS id
+  MATCH (theme:Theme {namespace: $namespace, id: id}) WHERE NOT theme:Placeholder
+  WITH theme ORDER BY id
+  RETURN collect(theme) AS themes
+}
+CALL (themes) {
+  UNWIND themes AS theme
+  MATCH (theme)-[old:HAS_FACT]->(target)
+  WITH old, target ORDER BY target.id
+  DELETE old
+  WITH DISTINCT target WHERE target:Placeholder
+  RETURN collect(target) AS left
+}
+WITH themes, left, [t IN themes | t.id] AS removed
+CALL (themes) {
+  UNWIND themes AS theme
+  CALL (theme) {
+    WITH theme WHERE EXISTS { (theme)--() }
+    SET theme = {namespace: theme.namespace, id: theme.id}, theme:Placeholder
+    UNION
+    WITH theme WHERE NOT EXISTS { (theme)--() }
+    DELETE theme
+  }
+}
+CALL (left) {
+  UNWIND left AS target
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target ORDER BY target.id
+  REMOVE target.fresh
+  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
+  DELETE target
+  RETURN collect(gone) AS placeholders
+}
+RETURN removed, placeholders

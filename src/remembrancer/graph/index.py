@@ -1,0 +1,125 @@
+"""The index in Neo4j: vector search inside the database, live on its store.
+
+The vector indexes know the namespace and the filters, so a filter never takes hits away after the search. Their scores
+are (1 + cosine) / 2 and are mapped back inside the query.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from remembrancer.graph import queries
+from remembrancer.graph.values import as_vector
+from remembrancer.ports import Hit, MemoryIndex, MemoryStore
+from remembrancer.ports.arguments import flag, keys, moment, query_vector, similarity, whole_number
+from remembrancer.records import SIMILARITY_TOLERANCE
+from remembrancer.records.key import require_ids
+
+if TYPE_CHECKING:
+    from remembrancer.graph.store import Neo4jStore
+
+BEGINNING = dt.datetime.min.replace(tzinfo=dt.UTC)
+"""Stands for no lower bound of a window; nothing ends before it."""
+
+
+class Neo4jIndex(MemoryIndex):
+    """Similarity search over the records of one store."""
+
+    def __init__(self, store: Neo4jStore, *, number: int, dimensions: int | None) -> None:
+        self._store = store
+        self._number = number
+        self._dimensions = dimensions
+
+    def serves(self, store: MemoryStore) -> bool:
+        """Whether this index is live on the store."""
+        return store is self._store
+
+    async def rebuild(self, store: MemoryStore) -> None:
+        """Nothing to do for the index's own store: the database keeps its vector indexes itself.
+
+        Raises:
+            InvalidInputError: Another store.
+        """
+        if not self.serves(store):
+            from remembrancer.records import InvalidInputError
+
+            raise InvalidInputError("store", "an index in Neo4j serves only the store that it belongs to")
+
+    async def _search(self, name: str, embedding: object, *, limit: int, least: float, **filters: Any) -> list[Hit]:
+        vector = query_vector(embedding, dimensions=self._dimensions, search=name.replace("index.", "search_"))
+        most = whole_number(limit, field="limit")
+        least = similarity(least)
+        if self._dimensions is None or most == 0:
+            return []
+        rows = await self._store.database.read(
+            queries.load(name, self._number, self._dimensions),
+            {
+                "namespace": self._store.namespace,
+                "embedding": as_vector(vector),
+                "limit": most,
+                "least": least - SIMILARITY_TOLERANCE,
+                **filters,
+            },
+        )
+        return [Hit(row["id"], row["score"]) for row in rows]
+
+    async def search_entities(
+        self,
+        embedding: Sequence[float],
+        *,
+        limit: int = 20,
+        min_similarity: float = 0.5,
+        include_invalidated: bool = True,
+    ) -> list[Hit]:
+        """Nearest entities."""
+        live = [True, False] if flag(include_invalidated, field="include_invalidated") else [True]
+        return await self._search("index.entities", embedding, limit=limit, least=min_similarity, live=live)
+
+    async def search_facts(
+        self,
+        embedding: Sequence[float],
+        *,
+        limit: int = 20,
+        min_similarity: float = 0.5,
+        include_invalidated: bool = True,
+        include_quarantined: bool = True,
+        valid_at: dt.datetime | None = None,
+        changed_since: dt.datetime | None = None,
+        tags: Sequence[str] = (),
+        theme_ids: Sequence[str] | None = None,
+    ) -> list[Hit]:
+        """Nearest facts; a search with tags or `changed_since` compares every fact that passes."""
+        instant = moment(valid_at, field="valid_at")
+        since = moment(changed_since, field="changed_since")
+        wanted = list(keys(tags, field="tags"))
+        themes = None if theme_ids is None else list(require_ids(theme_ids, field="theme_ids"))
+        filters: dict[str, Any] = {
+            "live": [True, False] if flag(include_invalidated, field="include_invalidated") else [True],
+            "quarantined": [True, False] if flag(include_quarantined, field="include_quarantined") else [False],
+            "valid_at": instant,
+            "theme_ids": themes,
+        }
+        if wanted or since is not None:
+            filters |= {"tags": wanted, "changed_since": since}
+            return await self._search("index.listed_facts", embedding, limit=limit, least=min_similarity, **filters)
+        return await self._search("index.facts", embedding, limit=limit, least=min_similarity, **filters)
+
+    async def search_themes(
+        self, embedding: Sequence[float], *, limit: int = 20, min_similarity: float = 0.5
+    ) -> list[Hit]:
+        """Nearest themes."""
+        return await self._search("index.themes", embedding, limit=limit, least=min_similarity)
+
+    async def search_episodes(
+        self, embedding: Sequence[float], *, limit: int = 20, min_similarity: float = 0.5
+    ) -> list[Hit]:
+        """Nearest episodes."""
+        return await self._search("index.episodes", embedding, limit=limit, least=min_similarity)
+
+    async def search_messages(
+        self, embedding: Sequence[float], *, limit: int = 20, min_similarity: float = 0.5
+    ) -> list[Hit]:
+        """Nearest messages."""
+        return await self._search("index.messages", embedding, limit=limit, least=min_similarity)

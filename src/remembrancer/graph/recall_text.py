@@ -1,0 +1,39 @@
+"""Texts kept beside a message for recall: what was said around it, and the names in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from remembrancer.records import Message
+
+CONTEXT_REACH = 2
+"""How many messages before and after a message its context holds."""
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_OPENERS = frozenset('.!?:;\n"“([')
+
+
+def context_around(messages: Sequence[Message], position: int) -> str:
+    """Contents of the messages around one, joined by line breaks; the message itself is not in it."""
+    first = max(0, position - CONTEXT_REACH)
+    around = [*messages[first:position], *messages[position + 1 : position + 1 + CONTEXT_REACH]]
+    return "\n".join(message.content for message in around if message.content)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Lower-cased words of the names in a text, each once, in order.
+
+    A capitalised word counts unless it opens a sentence and no capitalised word follows it.
+    """
+    words = list(_WORD.finditer(text))
+    names: dict[str, None] = {}
+    for place, match in enumerate(words):
+        if not match[0][0].isupper() or len(match[0]) < 2:
+            continue
+        before = text[words[place - 1].end() : match.start()] if place else "."
+        follower = words[place + 1] if place + 1 < len(words) else None
+        in_run = follower is not None and follower[0][0].isupper() and text[match.end() : follower.start()] == " "
+        if in_run or not _OPENERS.intersection(before):
+            names.setdefault(match[0].lower())
+    return tuple(names)

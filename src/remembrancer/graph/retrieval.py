@@ -1,0 +1,121 @@
+"""Retrieval pushed down into Neo4j: each answer is one statement and one wire trip, whatever its depth."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+from remembrancer.graph import queries
+from remembrancer.graph import records as rows
+from remembrancer.graph.connection import Database, Row, first
+from remembrancer.graph.values import as_vector
+from remembrancer.ports.arguments import query_vector
+from remembrancer.records import QUARANTINE_TAG, SIMILARITY_TOLERANCE, MemoryQuery, MemoryResult, Subgraph
+
+_ENTITY_CAP = 500  # what a walk visits at most on the entity path; retrieval.subgraph has the same as its default
+
+
+class GraphRetrieval:
+    """Answers memory queries for one namespace."""
+
+    def __init__(self, database: Database, namespace: str, *, number: int, dimensions: int | None) -> None:
+        self._database = database
+        self._namespace = namespace
+        self._number = number
+        self._dimensions = dimensions
+
+    async def _answer(self, name: str, **parameters: Any) -> Row:
+        query = queries.load(f"retrieval.{name}", self._number, self._dimensions or 384)
+        return first(await self._database.read(query, {"namespace": self._namespace, **parameters}))
+
+    async def extract_subgraph(
+        self,
+        seeds: Sequence[str],
+        *,
+        max_hops: int,
+        valid_at: dt.datetime | None,
+        relation_types: Sequence[str],
+        include_invalidated: bool,
+        max_entities: int,
+    ) -> Subgraph:
+        """The walk from the seeds; arguments as checked by `remembrancer.retrieval.extract_subgraph`."""
+        answer = await self._answer(
+            "subgraph",
+            seeds=list(seeds),
+            max_hops=max_hops,
+            valid_at=valid_at,
+            relation_types=list(relation_types) or None,
+            include_invalidated=include_invalidated,
+            max_entities=max_entities,
+        )
+        return Subgraph(
+            entities=[rows.entity_from(row) for row in answer["entities"]],
+            relationships=[rows.relationship_from(row) for row in answer["relationships"]],
+        )
+
+    async def retrieve(self, query: MemoryQuery, *, filter_first: bool) -> MemoryResult:
+        """Answer a query whose text, if it matters, is embedded already."""
+        if query.entity_ids:
+            return _result(await self._by_entities(query))
+        if query.embedding is not None:
+            return await self._by_embedding(query, filter_first=filter_first)
+        if query.tags:
+            return _result(await self._answer("by_tags", **_filters(query)))
+        return MemoryResult()
+
+    async def _by_entities(self, query: MemoryQuery) -> Row:
+        return await self._answer(
+            "by_entities",
+            seeds=list(dict.fromkeys(query.entity_ids or ())),
+            max_hops=query.max_hops,
+            max_entities=_ENTITY_CAP,
+            relation_types=list(query.relation_types or ()) or None,
+            entity_types=list(query.entity_types or ()) or None,
+            **_filters(query),
+        )
+
+    async def _by_embedding(self, query: MemoryQuery, *, filter_first: bool) -> MemoryResult:
+        vector = query_vector(query.embedding, dimensions=self._dimensions, search="retrieve_memory")
+        if self._dimensions is None:
+            return MemoryResult(scores={})
+        parameters = {
+            "embedding": as_vector(vector),
+            "least": query.min_similarity - SIMILARITY_TOLERANCE,
+            "relation_types": list(query.relation_types or ()) or None,
+            "entity_types": list(query.entity_types or ()) or None,
+            **_filters(query),
+        }
+        if not filter_first:
+            answer = await self._answer("by_embedding_theme_first", **parameters)
+        else:
+            parameters["live"] = [True, False] if query.include_invalidated else [True]
+            parameters["quarantined"] = [True, False] if QUARANTINE_TAG in query.tags else [False]
+            if query.tags or query.changed_since is not None:
+                answer = await self._answer("by_embedding_listed", **parameters)
+            else:
+                del parameters["tags"], parameters["changed_since"]
+                answer = await self._answer("by_embedding", **parameters)
+        return _result(answer)
+
+
+def _filters(query: MemoryQuery) -> dict[str, Any]:
+    return {
+        "limit": query.limit,
+        "valid_at": query.valid_at,
+        "changed_since": query.changed_since,
+        "tags": list(query.tags),
+        "include_invalidated": query.include_invalidated,
+    }
+
+
+def _result(answer: Row) -> MemoryResult:
+    scores = answer.get("scores")
+    return MemoryResult(
+        themes=[rows.theme_from(row) for row in answer["themes"]],
+        facts=[rows.fact_from(row) for row in answer["facts"]],
+        episodes=[rows.episode_from(row) for row in answer["episodes"]],
+        entities=[rows.entity_from(row) for row in answer.get("entities", ())],
+        relationships=[rows.relationship_from(row) for row in answer.get("relationships", ())],
+        scores=None if scores is None else {fact_id: float(score) for fact_id, score in scores},
+    )

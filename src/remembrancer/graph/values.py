@@ -1,0 +1,79 @@
+"""Values on their way into and out of the graph.
+
+Into: instants as UTC datetimes, vectors as float32, open maps and nothing else as JSON, provenance flat under its own
+prefix. Out: instants come as text made inside Cypher, since the driver builds a datetime ten times slower.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from neo4j.vector import Vector
+
+from remembrancer.records import Provenance
+from remembrancer.records.vector import to_float32
+
+Positions = list[list[Any]]
+
+
+def as_vector(embedding: Sequence[float] | None) -> Vector | None:
+    """The embedding as a driver vector of float32; as a list of doubles it would cost 25 times the time to send."""
+    if embedding is None:
+        return None
+    return Vector(to_float32(embedding).tobytes(), "f32", byteorder=sys.byteorder)
+
+
+def from_vector(vector: Vector | None) -> list[float] | None:
+    """The numbers of a vector that came back."""
+    return None if vector is None else np.asarray(vector.to_numpy()).tolist()
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """An open map as text: ASCII, so that any character survives; without NaN or infinity."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def from_json(text: str | None) -> dict[str, Any]:
+    """The open map that a text holds."""
+    return json.loads(text) if text else {}
+
+
+def provenance_properties(provenance: Provenance | None) -> dict[str, Any]:
+    """The provenance as properties of its own prefix, absent ones as null."""
+    return {
+        f"provenance_{name}": getattr(provenance, name) if provenance is not None else None
+        for name in Provenance.model_fields
+    }
+
+
+def take_provenance(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Take the provenance out of a row; `None` when there is none."""
+    fields = {name: row.pop(f"provenance_{name}", None) for name in Provenance.model_fields}
+    return fields if fields["source"] is not None else None
+
+
+def with_positions(ids: Sequence[str]) -> Positions:
+    """Each id once, with the places at which the list names it: `["a", "b", "a"]` is `[["a", [0, 2]], ["b", [1]]]`."""
+    places: dict[str, list[int]] = {}
+    for place, record_id in enumerate(ids):
+        places.setdefault(record_id, []).append(place)
+    return [[record_id, listed] for record_id, listed in places.items()]
+
+
+def namespace_token(namespace: str) -> str:
+    """The namespace as one word of the full-text indexes.
+
+    A digest in decimal that ends in a digit is one alphanumeric token to every analyzer; the namespace itself would
+    be cut into words and match its neighbours.
+    """
+    digest = hashlib.sha256(namespace.encode("utf-8")).digest()
+    return f"ns{int.from_bytes(digest[:16], 'big')}0"
+
+
+def text_key(text: str) -> str:
+    """A digest under which a text of any length can be indexed."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,0 +1,199 @@
+"""One write: a batch of records in one transaction, one statement a kind of record, and the receipt of it.
+
+Order inside the transaction: idempotency key, expectations, removals, claims, entities, episodes with their messages,
+facts, themes, additions to themes, relationships, assertions. Rows are sorted by key throughout, so that writers lock
+in one order.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from remembrancer.graph import queries
+from remembrancer.graph import records as rows
+from remembrancer.graph.connection import Row, Transaction, first
+from remembrancer.graph.receipts import ReceiptDraft
+from remembrancer.graph.values import namespace_token
+from remembrancer.records import (
+    ConcurrencyError,
+    Entity,
+    NotFoundError,
+    Receipt,
+    RecordBatch,
+    RecordKind,
+    Relationship,
+    name_key,
+)
+from remembrancer.records.assertion import StoredWindow, resolve_assertions
+
+_REMOVAL_ORDER: tuple[RecordKind, ...] = ("relationship", "theme", "fact", "episode", "message", "entity")
+
+
+class BatchWriter:
+    """Writes one batch inside a transaction that it is handed; made anew for every attempt."""
+
+    def __init__(self, transaction: Transaction, *, namespace: str, space: int, now: dt.datetime) -> None:
+        self._transaction = transaction
+        self._namespace = namespace
+        self._embedding = f"embedding_{space}"
+        self._now = now
+        self._draft = ReceiptDraft()
+
+    async def write(self, batch: RecordBatch, *, idempotency_key: str | None) -> Receipt:
+        """Write the batch, or answer with the receipt of the write that had this key first."""
+        if idempotency_key is not None:
+            earlier = await self._once(idempotency_key, None)
+            if earlier is not None:
+                return Receipt.model_validate_json(earlier).model_copy(update={"replayed": True})
+        await self._expect(batch)
+        await self._remove(batch)
+        claimed = await self._claim(batch.claims)
+        batch = _with_claims(batch, claimed)
+        await self._put("entity", [rows.entity_row(entity) for entity in batch.entities])
+        await self._put_episodes(batch)
+        await self._put_facts(batch)
+        await self._put("theme", [rows.theme_row(theme) for theme in batch.themes])
+        await self._add_to_themes(batch)
+        await self._put_relationships(batch.relationships)
+        await self._assert(batch.assertions)
+        receipt = self._draft.finished(claimed=claimed)
+        if idempotency_key is not None:
+            await self._once(idempotency_key, receipt.model_dump_json())
+        return receipt
+
+    async def _run(self, name: str, **parameters: Any) -> list[Row]:
+        return await self._transaction.run(queries.load(name), {"namespace": self._namespace, **parameters})
+
+    async def _once(self, key: str, result: str | None) -> str | None:
+        found: str | None = first(await self._run("write.once", key=key, now=self._now, result=result))["result"]
+        return found
+
+    async def _expect(self, batch: RecordBatch) -> None:
+        if not batch.expected_messages:
+            return
+        for row in await self._run("episode.expect", ids=sorted(batch.expected_messages)):
+            expected = batch.expected_messages[row["id"]]
+            if row["messages"] != expected:
+                raise ConcurrencyError("episode", row["id"], expected=expected, actual=row["messages"])
+
+    async def _remove(self, batch: RecordBatch) -> None:
+        for kind in _REMOVAL_ORDER:
+            if ids := batch.removals.get(kind):
+                row = first(await self._run(f"{kind}.remove", ids=sorted(ids)))
+                self._draft.removed(kind, row["removed"])
+                self._draft.removed("relationship", row.get("relationships", ()))
+                self._draft.placeholders_gone(row.get("placeholders", ()))
+
+    async def _claim(self, claims: Sequence[Entity]) -> dict[str, str]:
+        if not claims:
+            return {}
+        by_key: dict[str, list[Entity]] = {}
+        for entity in claims:
+            by_key.setdefault(name_key(entity.name, entity.entity_type), []).append(entity)
+        claim_rows = [rows.claim_row(by_key[key][0]) for key in sorted(by_key)]
+        found = await self._run("entity.claim", rows=claim_rows, now=self._now, embedding_property=self._embedding)
+        self._draft.created("entity", (row["id"] for row in found if row["created"]))
+        return {entity.id: row["id"] for row in found for entity in by_key[row["name_key"]]}
+
+    async def _put(self, kind: RecordKind, records: Sequence[Row], **parameters: Any) -> Row | None:
+        if not records:
+            return None
+        ordered = sorted(records, key=_row_id)
+        row = first(await self._run(f"{kind}.put", rows=ordered, embedding_property=self._embedding, **parameters))
+        self._draft.created(kind, row["created"])
+        self._draft.changed(kind, row["changed"])
+        self._draft.placeholders_gone(row.get("removed", ()))
+        if kind in ("episode", "theme"):
+            self._draft.placeholders_made("fact", row["placeholders"])
+        return row
+
+    async def _put_episodes(self, batch: RecordBatch) -> None:
+        messages = {row["id"]: row for episode in batch.episodes for row in rows.message_rows(episode)}
+        token = namespace_token(self._namespace)
+        await self._put("message", list(messages.values()), namespace_token=token)
+        await self._put("episode", [rows.episode_row(episode) for episode in batch.episodes])
+        if words := rows.speaker_words(batch.episodes):
+            await self._run("namespace.add_speakers", words=words)
+
+    async def _put_facts(self, batch: RecordBatch) -> None:
+        token = namespace_token(self._namespace)
+        row = await self._put("fact", [rows.fact_row(f) for f in batch.facts], namespace_token=token, now=self._now)
+        if row is not None:
+            made = row["placeholders"]
+            self._draft.placeholders_made("entity", made["entities"])
+            self._draft.placeholders_made("episode", made["episodes"])
+            self._draft.placeholders_made("message", made["messages"])
+
+    async def _add_to_themes(self, batch: RecordBatch) -> None:
+        additions: dict[str, list[str]] = {}
+        for addition in batch.theme_additions:
+            additions.setdefault(addition.theme_id, []).extend(addition.fact_ids)
+        if not additions:
+            return
+        addition_rows = [rows.addition_row(theme_id, additions[theme_id]) for theme_id in sorted(additions)]
+        done = {row["id"]: row for row in await self._run("theme.add_facts", rows=addition_rows)}
+        if missing := [theme_id for theme_id in additions if theme_id not in done]:
+            raise NotFoundError("theme", missing, namespace=self._namespace)
+        for theme_id, row in done.items():
+            if row["added"]:
+                self._draft.changed("theme", [theme_id])
+            self._draft.placeholders_made("fact", row["placeholders"])
+
+    async def _put_relationships(self, relationships: Sequence[Relationship]) -> None:
+        if not relationships:
+            return
+        ordered = sorted((rows.relationship_row(relationship) for relationship in relationships), key=_row_id)
+        row = first(await self._run("relationship.put", rows=ordered, now=self._now))
+        self._draft.created("relationship", row["created"])
+        self._draft.changed("relationship", row["changed"])
+        self._draft.placeholders_made("entity", row["placeholders"])
+        self._draft.placeholders_gone(row["removed"])
+
+    async def _assert(self, assertions: Sequence[Relationship]) -> None:
+        if not assertions:
+            return
+        pairs = [
+            {"id": r.id, "source_id": r.source_id, "target_id": r.target_id, "relation_type": r.relation_type}
+            for r in sorted(assertions, key=lambda relationship: relationship.id)
+        ]
+        row = first(await self._run("relationship.overlapping", rows=pairs))
+        self._draft.placeholders_made("entity", row["placeholders"])
+        stored: dict[str, list[StoredWindow]] = {}
+        for found in row["stored"]:
+            window = StoredWindow.read(found["id"], found["valid_from"], found["valid_until"])
+            stored.setdefault(found["asserted"], []).append(window)
+        outcome = resolve_assertions(assertions, stored)
+        await self._put_relationships(outcome.to_put)
+        self._draft.merged(outcome.merged)
+        if outcome.widened:
+            widened = [{"id": edge_id, "valid_from": start} for edge_id, start in sorted(outcome.widened.items())]
+            await self._run("relationship.widen", rows=widened)
+            self._draft.changed("relationship", outcome.widened)
+
+
+def _row_id(row: Row) -> str:
+    record_id: str = row["id"]
+    return record_id
+
+
+def _with_claims(batch: RecordBatch, claimed: dict[str, str]) -> RecordBatch:
+    """The batch with the ids that stand for its claims; a list of entities names each still once."""
+    if all(own == other for own, other in claimed.items()):
+        return batch
+
+    def named(ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(claimed.get(entity_id, entity_id) for entity_id in ids)
+
+    def moved(relationship: Relationship) -> Relationship:
+        source_id, target_id = named((relationship.source_id, relationship.target_id))
+        return relationship.model_copy(update={"source_id": source_id, "target_id": target_id})
+
+    return batch.model_copy(
+        update={
+            "facts": tuple(f.model_copy(update={"entity_ids": named(f.entity_ids)}) for f in batch.facts),
+            "relationships": tuple(moved(relationship) for relationship in batch.relationships),
+            "assertions": tuple(moved(relationship) for relationship in batch.assertions),
+        }
+    )
