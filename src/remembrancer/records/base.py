@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from remembrancer.records.errors import InvalidInputError
 
@@ -27,20 +27,32 @@ class Request(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
+def check_ordered(value: object) -> object:
+    """Pass anything but a set, whose order is an accident.
+
+    Raises:
+        ValueError: It is a set.
+    """
+    if isinstance(value, set | frozenset):
+        raise ValueError("a set has no order; give a list")
+    return value
+
+
 T = TypeVar("T")
 if TYPE_CHECKING:
     Listed = Sequence
 else:
-    Listed = Annotated[tuple[T, ...], Field(strict=False)]
+    Listed = Annotated[tuple[T, ...], Field(strict=False), BeforeValidator(check_ordered)]
 """A field that keeps a list in its order, as a tuple; a list may be given, and type checkers know that."""
 
 
 def _check_open_map(value: dict[str, Any]) -> dict[str, Any]:
-    _check_keys(value)
     try:
         copied = json.loads(json.dumps(value, ensure_ascii=True, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not storable as JSON: {error}") from error
+    # Not before: this walk would never leave a map that contains itself.
+    _check_keys(value)
     assert isinstance(copied, dict)  # noqa: S101 - a JSON object comes back as one
     return copied
 

@@ -39,6 +39,8 @@ def parse_instant(value: object) -> dt.datetime:
     if isinstance(value, dt.datetime):
         if value.tzinfo is None or value.utcoffset() is None:
             raise ValueError("a naive datetime has no instant; give it a time zone, for example tzinfo=datetime.UTC")
+        if getattr(value, "nanosecond", 0):  # subclasses of other libraries have it
+            raise ValueError("instants are kept to the microsecond; the datetime is finer than that")
         return _to_utc(value)
     if isinstance(value, str):
         return _parse_text(value)

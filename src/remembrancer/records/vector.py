@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field
 
+from remembrancer.records.base import check_ordered
 from remembrancer.records.errors import EmbeddingDimensionMismatchError, InvalidInputError
 
 SIMILARITY_TOLERANCE = 1e-6
@@ -22,7 +23,7 @@ SIMILARITY_TOLERANCE = 1e-6
 def _listed(value: object) -> object:
     # numpy arrays and the driver's vectors know how to become plain numbers; nothing else is converted.
     tolist = getattr(value, "tolist", None)
-    return tolist() if callable(tolist) else value
+    return tolist() if callable(tolist) else check_ordered(value)
 
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
