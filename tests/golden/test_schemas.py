@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import types
+import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,8 +69,10 @@ def at(value: Any, path: str) -> Any:
 
 
 def may_be_absent(schema: type[BaseModel], path: str) -> bool:
-    field = schema.model_fields.get(path)
-    return field is not None and field.default is None and not field.is_required()
+    *outer, name = [part for part in path.split(".") if not part.isdecimal()]
+    holder = {"provenance": Provenance, "messages": Message}[outer[-1]] if outer else schema
+    field = holder.model_fields.get(name)
+    return field is not None and types.NoneType in typing.get_args(field.annotation)
 
 
 def expected_paths(case: Any, schema: type[BaseModel], given: dict[str, Any]) -> set[str]:
