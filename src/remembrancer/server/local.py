@@ -13,7 +13,6 @@ import re
 from collections.abc import Generator, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
-from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
 
@@ -21,7 +20,7 @@ from remembrancer.records.errors import InvalidInputError, ServerUnavailableErro
 from remembrancer.server.control import Control, News
 from remembrancer.server.distribution import Progress
 from remembrancer.server.exclusive import exclusive
-from remembrancer.server.folder import Credentials, DatabaseFolder, RunningServer
+from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
 
 logger = logging.getLogger(__name__)
@@ -139,7 +138,7 @@ class LocalServer:
     @property
     def browser_url(self) -> str:
         """The one address that opens Browser with style, saved queries and guide; it asks for the password."""
-        return browser_url(self._news)
+        return f"{self.http_uri}/browser/remembrancer/"
 
     def is_running(self) -> bool:
         """Whether the server that was joined still runs. After a crash, opening the folder again starts a new one."""
@@ -326,12 +325,6 @@ class Opening:
             f"Neo4j did not start in {self._folder.path}: {reason}; see {self._folder.console}",
             address=str(self._folder.path),
         )
-
-
-def browser_url(ports: News | RunningServer) -> str:
-    """Where Browser starts with the kit."""
-    connect = quote(f"neo4j://neo4j@localhost:{ports.bolt_port}", safe="")
-    return f"http://localhost:{ports.http_port}/browser/remembrancer/index.html?connectURL={connect}"
 
 
 async def status(path: str | os.PathLike[str]) -> ServerStatus:
