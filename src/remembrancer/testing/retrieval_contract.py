@@ -38,12 +38,12 @@ from remembrancer.testing.worlds import batches, queries, walks
 __all__ = ["TestOneAnswer", "TestRetrieval"]
 
 _NOW = FixedClock(day(30))
-_EXAMPLES = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+_EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class TestOneAnswer:
     @_EXAMPLES
-    @given(batch=batches(), asked=st.lists(walks(), min_size=1, max_size=4))
+    @given(batch=batches(), asked=st.lists(walks(), min_size=1, max_size=3))
     async def test_every_walk_gives_the_plain_answer(
         self, open_store: OpenStore, batch: RecordBatch, asked: list[dict[str, Any]]
     ) -> None:
@@ -56,7 +56,7 @@ class TestOneAnswer:
             assert await extract_subgraph_plain(store, **walk) == expected
 
     @_EXAMPLES
-    @given(batch=batches(), asked=st.lists(queries(), min_size=1, max_size=4), filter_first=st.booleans())
+    @given(batch=batches(), asked=st.lists(queries(), min_size=1, max_size=3), filter_first=st.booleans())
     async def test_every_query_gets_the_plain_answer(
         self, open_store: OpenStore, batch: RecordBatch, asked: list[MemoryQuery], filter_first: bool
     ) -> None:
