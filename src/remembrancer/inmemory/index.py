@@ -154,6 +154,13 @@ class InMemoryIndex(MemoryIndex):
         """Nearest themes."""
         return self._search("theme", "search_themes", embedding, limit, min_similarity)
 
+    async def nearest_themes(self, embeddings: Sequence[Sequence[float]], *, limit: int) -> list[list[Hit]]:
+        """For each vector its nearest themes, at most `limit`, whatever their similarity."""
+        return [
+            self._search("theme", f"nearest_themes.{place}", embedding, limit, -1.0)
+            for place, embedding in enumerate(embeddings)
+        ]
+
     async def search_episodes(
         self, embedding: Sequence[float], *, limit: int = 20, min_similarity: float = 0.5
     ) -> list[Hit]:

@@ -90,6 +90,19 @@ class TestSimilarity:
         )
         assert _numbers(await store.index.search_facts(direction(0))) == [2, 4, 3, 1]
 
+    async def test_the_nearest_themes_of_many_vectors_at_once(self, open_store: OpenStore) -> None:
+        store = await open_store(space=SPACE)
+        await store.write(
+            RecordBatch(themes=[theme(n, embedding=direction(60 * n)) for n in range(4)], facts=[fact(1)])
+        )
+        found = await store.index.nearest_themes([direction(170), direction(10), direction(170)], limit=2)
+        assert [_numbers(hits) for hits in found] == [[3, 2], [0, 1], [3, 2]]
+        assert found[1][1].score == pytest.approx(cosine(direction(10), direction(60)), abs=1e-6)
+        assert await store.index.nearest_themes([], limit=2) == []
+        assert await store.index.nearest_themes([direction(0)], limit=0) == [[]]
+        with pytest.raises(EmbeddingDimensionMismatchError, match=r"nearest_themes\.1"):
+            await store.index.nearest_themes([direction(0), [1.0]], limit=1)
+
     async def test_the_least_similarity_is_included(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)
         await store.put_entity(entity(1, embedding=direction(60)))
