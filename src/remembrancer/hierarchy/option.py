@@ -61,7 +61,7 @@ def require_records(values: Iterable[T], kind: type[T], *, field: str) -> tuple[
     listed = tuple(values)
     for place, value in enumerate(listed):
         if not isinstance(value, kind):
-            raise InvalidInputError(f"{field}.{place}", f"expected a {kind.__name__}, got {type(value).__name__}")
+            raise InvalidInputError(f"{field}.{place}", f"expected {kind.__name__}, got {type(value).__name__}")
     return listed
 
 
@@ -72,5 +72,5 @@ def require_record(value: object, kind: type[T], *, field: str) -> T:
         InvalidInputError: Anything else; names `field`.
     """
     if not isinstance(value, kind):
-        raise InvalidInputError(field, f"expected a {kind.__name__}, got {type(value).__name__}")
+        raise InvalidInputError(field, f"expected {kind.__name__}, got {type(value).__name__}")
     return value
