@@ -35,7 +35,6 @@ CACHE_VARIABLE: Final = "REMEMBRANCER_CACHE_DIR"
 MAVEN_VARIABLE: Final = "REMEMBRANCER_MAVEN_URL"
 CONNECTIONS: Final = 8  # 4 and 16 were as quick, 32 slower
 TRIES: Final = 4
-CHUNK_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +221,7 @@ class _Installation:
         try:
             with client.stream("GET", artifact.url_path) as response, part.open("wb") as file:
                 response.raise_for_status()
-                for chunk in response.iter_raw(CHUNK_BYTES):
+                for chunk in response.iter_raw():
                     self._check_wanted()
                     if size + len(chunk) > artifact.size:
                         raise self._refusal(artifact, response)
@@ -275,7 +274,7 @@ def _client(address: str, transport: httpx.BaseTransport | None) -> Iterator[htt
         base_url=address.rstrip("/") + "/",
         transport=transport,
         follow_redirects=True,  # whatever a mirror answers with, the hash decides
-        timeout=httpx.Timeout(30.0, connect=10.0),
+        timeout=httpx.Timeout(15.0, connect=10.0),
         limits=httpx.Limits(max_connections=CONNECTIONS),
         headers={"Accept-Encoding": "identity"},
     ) as client:
