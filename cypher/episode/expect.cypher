@@ -13,4 +13,4 @@ UNWIND $ids AS id
 MERGE (episode:Episode {namespace: $namespace, id: id}) ON CREATE SET episode:Placeholder
 REMOVE episode.fresh
 WITH episode, id
-RETURN id, CASE WHEN episode:Placeholder THEN 0 ELSE COUNT { (episode)-[:HAS_MESSAGE]->() } END AS messages
+RETURN id, CASE WHEN episode:Placeholder THEN 0 ELSE COUNT { (episode)-[:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder } END AS messages

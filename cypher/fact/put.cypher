@@ -1,7 +1,9 @@
 // Writes a batch of whole facts: properties, embedding and the four kinds of edges that a fact owns, exactly as given.
 //
 // params:
-//   $namespace, $namespace_token : STRING           the token is the namespace as one word of the full-text index
+//   $namespace                   : STRING
+//   $namespace_token             : STRING           the namespace as one word of the full-text index
+//   $closed_token                : STRING           the same for closed and quarantined facts, which ordinary searches then never meet
 //   $embedding_property          : STRING           `embedding_<n>` of the namespace's space
 //   $now                         : ZONED DATETIME   UTC
 //   $rows : LIST<MAP>, sorted by id, each id once:
@@ -25,11 +27,11 @@ WITH fact, row, fact:Placeholder AS created, coalesce(row.properties.invalidated
      fact.recorded_at AS recorded_at, CASE WHEN NOT fact.live THEN fact.closed_at END AS closed_at
 REMOVE fact:Placeholder
 SET fact += row.properties, fact[$embedding_property] = null
-SET fact.namespace_token = $namespace_token,
-    fact.valid_until = coalesce(row.properties.valid_until, datetime({year: 10000, timezone: 'Z'})),
+SET fact.valid_until = coalesce(row.properties.valid_until, datetime({year: 10000, timezone: 'Z'})),
     fact.live = live,
     fact.quarantined = any(item IN row.tags WHERE item[0] = 'quarantined'),
     fact.recorded_at = coalesce(recorded_at, row.properties.recorded_at, $now),
+    fact.namespace_token = CASE WHEN NOT live OR any(item IN row.tags WHERE item[0] = 'quarantined') THEN $closed_token ELSE $namespace_token END,
     fact.closed_at = CASE WHEN NOT live THEN coalesce(closed_at, row.properties.closed_at, $now) END
 WITH fact, row, created
 CALL (fact, row) {

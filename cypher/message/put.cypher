@@ -4,6 +4,7 @@
 //   $namespace          : STRING
 //   $namespace_token    : STRING      the namespace as one word of the full-text index
 //   $embedding_property : STRING      `embedding_<n>` of the namespace's space
+//   $now                : ZONED DATETIME   UTC
 //   $rows : LIST<MAP>, sorted by id, each id once:
 //     id         : STRING
 //     properties : MAP              every property a message can have, absent ones as null
@@ -15,10 +16,10 @@
 CYPHER 25
 UNWIND $rows AS row
 MERGE (message:Message {namespace: $namespace, id: row.id}) ON CREATE SET message:Placeholder
-WITH message, row, message:Placeholder AS created
+WITH message, row, message:Placeholder AS created, message.recorded_at AS recorded_at
 REMOVE message:Placeholder
 SET message += row.properties, message[$embedding_property] = null
-SET message.namespace_token = $namespace_token, message.live = true
+SET message.namespace_token = $namespace_token, message.live = true, message.recorded_at = coalesce(recorded_at, $now)
 WITH message, row, created
 CALL (message, row) {
   WITH message, row WHERE row.embedding IS NOT NULL

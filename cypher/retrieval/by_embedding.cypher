@@ -42,18 +42,21 @@ CALL (found) {
   RETURN collect(f) AS expanded
 }
 CALL () {
-  WITH 1 AS go WHERE $valid_at IS NULL
-  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined LIMIT $limit) SCORE AS score
-  RETURN f, 2 * score - 1 AS similarity
- UNION ALL
-  WITH 1 AS go WHERE $valid_at IS NOT NULL
-  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
-  RETURN f, 2 * score - 1 AS similarity
+  CALL () {
+    WITH 1 AS go WHERE $valid_at IS NULL
+    MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined LIMIT $limit) SCORE AS score
+    RETURN f, 2 * score - 1 AS similarity
+   UNION ALL
+    WITH 1 AS go WHERE $valid_at IS NOT NULL
+    MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+    RETURN f, 2 * score - 1 AS similarity
+  }
+  WITH f, similarity WHERE similarity >= $least
+  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+  RETURN collect(f) AS hits, collect(similarity) AS similarities
 }
-WITH found, expanded, f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
-WITH found, expanded, collect(CASE WHEN similarity >= $least THEN f END) AS hits, collect(CASE WHEN similarity >= $least THEN similarity END) AS similarities
 CALL (found, expanded, hits) {
   CALL (found, expanded, hits) {
     UNWIND range(0, size(expanded) - 1) AS rank

@@ -11,12 +11,11 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 import neo4j
 import stamina
 from neo4j import exceptions
-from typing_extensions import LiteralString
 
 from remembrancer.records import InvalidInputError, MigrationError, RemembranceError, ServerUnavailableError
 

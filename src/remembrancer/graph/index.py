@@ -123,3 +123,25 @@ class Neo4jIndex(MemoryIndex):
     ) -> list[Hit]:
         """Nearest messages."""
         return await self._search("index.messages", embedding, limit=limit, least=min_similarity)
+
+    async def nearest_themes(self, embeddings: Sequence[Sequence[float]], *, limit: int) -> list[list[Hit]]:
+        """For each vector its nearest themes, in one statement for all."""
+        vectors = [
+            query_vector(vector, dimensions=self._dimensions, search=f"nearest_themes.{place}")
+            for place, vector in enumerate(embeddings)
+        ]
+        most = whole_number(limit, field="limit")
+        found: list[list[Hit]] = [[] for _ in vectors]
+        if self._dimensions is None or not vectors or not most:
+            return found
+        rows = await self._store.database.read(
+            queries.load("index.nearest_themes", self._number, self._dimensions),
+            {
+                "namespace": self._store.namespace,
+                "embeddings": [as_vector(vector) for vector in vectors],
+                "limit": most,
+            },
+        )
+        for row in rows:
+            found[row["place"]].append(Hit(row["id"], row["score"]))
+        return found

@@ -9,10 +9,13 @@ from typing import Any
 from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, first
-from remembrancer.graph.values import as_vector
+from remembrancer.graph.values import as_vector, closed_token, namespace_token
 from remembrancer.ports.arguments import query_vector
+from remembrancer.ports.recall import Evidence, Findings, RecallQuestion
 from remembrancer.records import QUARANTINE_TAG, SIMILARITY_TOLERANCE, MemoryQuery, MemoryResult, Subgraph
+from remembrancer.records.instant import parse_instant
 
+_END = dt.datetime.max.replace(tzinfo=dt.UTC)
 _ENTITY_CAP = 500  # what a walk visits at most on the entity path; retrieval.subgraph has the same as its default
 
 
@@ -64,6 +67,48 @@ class GraphRetrieval:
             return _result(await self._answer("by_tags", **_filters(query)))
         return MemoryResult()
 
+    async def recall(self, question: RecallQuestion) -> Findings:
+        """The best evidence for a question, ranked inside the database."""
+        name = "recall" if question.embedding is not None and self._dimensions is not None else "recall_text"
+        parameters = self._recall_parameters(question)
+        query = queries.load(f"retrieval.{name}", self._number, self._dimensions or 384)
+        found = await self._database.read(query, {"namespace": self._namespace, **parameters})
+        if not found:
+            return Findings((), stored=await self._stored())
+        row = found[0]
+        return Findings(
+            tuple(_evidence(item) for item in row["evidence"]),
+            candidates=row["candidates"],
+            superseded=row["superseded"],
+            speakers=tuple(row["speakers"]),
+        )
+
+    def _recall_parameters(self, question: RecallQuestion) -> dict[str, Any]:
+        tokens = [namespace_token(self._namespace)]
+        if question.include_invalidated:
+            tokens.append(closed_token(self._namespace))
+        parameters: dict[str, Any] = {
+            "namespace_token": tokens[0],
+            "fact_tokens": " ".join(tokens),
+            "closed_token": closed_token(self._namespace),
+            "terms": [list(term) for term in question.terms],
+            "windows": [list(window) for window in question.windows],
+            "live": [True, False] if question.include_invalidated else [True],
+            "valid_at": question.valid_at,
+            "today": question.valid_at.date().isoformat(),
+            "believed_at": question.believed_at or _END,
+            "weights": question.weights.model_dump(),
+            "limit": question.limit,
+        }
+        if question.embedding is not None and self._dimensions is not None:
+            vector = query_vector(question.embedding, dimensions=self._dimensions, search="recall")
+            parameters["embedding"] = as_vector(vector)
+        return parameters
+
+    async def _stored(self) -> dict[str, int]:
+        found = await self._database.read(queries.load("namespace.count"), {"namespace": self._namespace})
+        return {"message": first(found)["messages"], "fact": first(found)["facts"]}
+
     async def _by_entities(self, query: MemoryQuery) -> Row:
         return await self._answer(
             "by_entities",
@@ -97,6 +142,22 @@ class GraphRetrieval:
                 del parameters["tags"], parameters["changed_since"]
                 answer = await self._answer("by_embedding", **parameters)
         return _result(answer)
+
+
+def _evidence(item: list[Any]) -> Evidence:
+    is_fact, record_id, content, speaker, at, episode_id, position, score, parts, sources = item
+    return Evidence(
+        kind="fact" if is_fact else "message",
+        id=record_id,
+        content=content,
+        score=float(score),
+        parts=tuple(part / 10_000 for part in parts),
+        episode_id=episode_id,
+        position=position,
+        speaker=speaker,
+        at=parse_instant(at),
+        source_ids=tuple(sources),
+    )
 
 
 def _filters(query: MemoryQuery) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from remembrancer.graph.writing import BatchWriter
 from remembrancer.ports import Direction, MemoryStore
 from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text
 from remembrancer.ports.arguments import direction as checked_direction
+from remembrancer.ports.recall import Findings, RecallQuestion
 from remembrancer.records import (
     Clock,
     EmbeddingSpace,
@@ -345,3 +346,7 @@ class Neo4jStore(MemoryStore):
     async def retrieve(self, query: MemoryQuery, *, filter_first: bool) -> MemoryResult:
         """The answer of `remembrancer.retrieval.retrieve_memory`, in one statement and one wire trip."""
         return await self._retrieval.retrieve(query, filter_first=filter_first)
+
+    async def recall(self, question: RecallQuestion) -> Findings:
+        """The best evidence for a question, found and ranked in one statement and one wire trip."""
+        return await self._retrieval.recall(question)

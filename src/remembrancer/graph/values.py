@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from neo4j.vector import Vector
 
 from remembrancer.records import Provenance
@@ -72,6 +73,11 @@ def namespace_token(namespace: str) -> str:
     """
     digest = hashlib.sha256(namespace.encode("utf-8")).digest()
     return f"ns{int.from_bytes(digest[:16], 'big')}0"
+
+
+def closed_token(namespace: str) -> str:
+    """The same for closed and quarantined facts: another word, so that ordinary searches never meet them."""
+    return f"{namespace_token(namespace)}1"
 
 
 def text_key(text: str) -> str:

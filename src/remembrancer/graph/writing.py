@@ -15,7 +15,7 @@ from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Row, Transaction, first
 from remembrancer.graph.receipts import ReceiptDraft
-from remembrancer.graph.values import namespace_token
+from remembrancer.graph.values import closed_token, namespace_token
 from remembrancer.records import (
     ConcurrencyError,
     Entity,
@@ -112,14 +112,19 @@ class BatchWriter:
     async def _put_episodes(self, batch: RecordBatch) -> None:
         messages = {row["id"]: row for episode in batch.episodes for row in rows.message_rows(episode)}
         token = namespace_token(self._namespace)
-        await self._put("message", list(messages.values()), namespace_token=token)
+        await self._put("message", list(messages.values()), namespace_token=token, now=self._now)
         await self._put("episode", [rows.episode_row(episode) for episode in batch.episodes])
         if words := rows.speaker_words(batch.episodes):
             await self._run("namespace.add_speakers", words=words)
 
     async def _put_facts(self, batch: RecordBatch) -> None:
-        token = namespace_token(self._namespace)
-        row = await self._put("fact", [rows.fact_row(f) for f in batch.facts], namespace_token=token, now=self._now)
+        row = await self._put(
+            "fact",
+            [rows.fact_row(fact) for fact in batch.facts],
+            namespace_token=namespace_token(self._namespace),
+            closed_token=closed_token(self._namespace),
+            now=self._now,
+        )
         if row is not None:
             made = row["placeholders"]
             self._draft.placeholders_made("entity", made["entities"])

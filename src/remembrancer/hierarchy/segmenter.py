@@ -42,6 +42,14 @@ class SimpleEpisodeSegmenter:
         self._clock = clock
         self._new_id = new_id
 
+    @property
+    def reach(self) -> dt.timedelta:
+        """The longest silence within an episode."""
+        try:
+            return dt.timedelta(milliseconds=self._gap_threshold_ms)
+        except OverflowError:
+            return dt.timedelta.max
+
     async def segment(self, messages: Sequence[Message]) -> list[Episode]:
         """Cut messages into episodes, in order of time.
 

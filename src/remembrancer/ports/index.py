@@ -75,6 +75,10 @@ class MemoryIndex(Protocol):
         """
         ...
 
+    async def nearest_themes(self, embeddings: Sequence[Sequence[float]], *, limit: int) -> list[list[Hit]]:
+        """For each vector its nearest themes, at most `limit`, whatever their similarity."""
+        ...
+
     async def search_themes(
         self, embedding: Sequence[float], *, limit: int = 20, min_similarity: float = 0.5
     ) -> list[Hit]:

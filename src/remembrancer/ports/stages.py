@@ -5,6 +5,7 @@ A stage that changes a record returns the changed copy; records are frozen.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -45,6 +46,11 @@ class Clustering:
 @runtime_checkable
 class Segmenter(Protocol):
     """Cuts messages into episodes."""
+
+    @property
+    def reach(self) -> dt.timedelta:
+        """How far apart in time a message and an episode may be for the one to continue the other."""
+        ...
 
     async def segment(self, messages: Sequence[Message]) -> list[Episode]:
         """Episodes in order of time; every message is in exactly one."""

@@ -22,6 +22,7 @@ from remembrancer.records import (
     Relationship,
     Theme,
 )
+from remembrancer.records.base import build
 
 Direction = Literal["both", "out", "in"]
 
@@ -58,23 +59,23 @@ class MemoryStore(Protocol):
 
     async def put_entity(self, entity: Entity) -> Receipt:
         """Put one entity whole; equal names are not merged."""
-        return await self.write(RecordBatch(entities=[entity]))
+        return await self.write(build(RecordBatch, entities=[entity]))
 
     async def put_relationship(self, relationship: Relationship) -> Receipt:
         """Put one relationship whole; with other ends it leaves the former ones."""
-        return await self.write(RecordBatch(relationships=[relationship]))
+        return await self.write(build(RecordBatch, relationships=[relationship]))
 
     async def put_episode(self, episode: Episode) -> Receipt:
         """Put one episode whole, its messages with it."""
-        return await self.write(RecordBatch(episodes=[episode]))
+        return await self.write(build(RecordBatch, episodes=[episode]))
 
     async def put_fact(self, fact: Fact) -> Receipt:
         """Put one fact whole, tags and references with it."""
-        return await self.write(RecordBatch(facts=[fact]))
+        return await self.write(build(RecordBatch, facts=[fact]))
 
     async def put_theme(self, theme: Theme) -> Receipt:
         """Put one theme whole."""
-        return await self.write(RecordBatch(themes=[theme]))
+        return await self.write(build(RecordBatch, themes=[theme]))
 
     async def get_entity(self, entity_id: str) -> Entity | None:
         """The entity, or `None`."""
@@ -149,7 +150,7 @@ class MemoryStore(Protocol):
         return await self._delete("message", message_id)
 
     async def _delete(self, kind: RecordKind, record_id: str) -> bool:
-        receipt = await self.write(RecordBatch(removals={kind: [record_id]}))
+        receipt = await self.write(build(RecordBatch, removals={kind: [record_id]}))
         return record_id in receipt.removed.get(kind, ())
 
     async def find_entities(

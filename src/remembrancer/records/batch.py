@@ -74,7 +74,7 @@ class Receipt(Record):
         superseded: Ids that this write closed in favour of others.
         removed: Ids that were stored and no longer are.
         refused: What was not written, and why.
-        placeholders: Ids that are named by this write but not stored yet.
+        placeholders: Ids that this write names as the first, and that are not stored yet.
         placeholders_removed: Placeholders that nothing names any more.
         claimed: The id that stands for each claim, by the claim's id.
         merged: The stored relationship that stands for an assertion, by the assertion's id.

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 
 from remembrancer.hierarchy.extraction.alphabet import ASCII, Alphabet
-from remembrancer.hierarchy.extraction.sentences import WHITE_SPACE, pieces
 from remembrancer.records import InvalidInputError
+from remembrancer.records.sentences import WHITE_SPACE, pieces
 
 PERSON = "person"
 ORGANIZATION = "organization"

@@ -13,11 +13,11 @@ from remembrancer.hierarchy.extraction.alphabet import ASCII, every_script
 from remembrancer.hierarchy.extraction.derived import Derivation
 from remembrancer.hierarchy.extraction.names import NameFinder
 from remembrancer.hierarchy.extraction.relations import RelationFinder
-from remembrancer.hierarchy.extraction.sentences import collapsed, split_sentences
 from remembrancer.hierarchy.extraction.verbs import verb_forms
 from remembrancer.hierarchy.option import require_flag, require_integer, require_record
 from remembrancer.ports.stages import Extraction
 from remembrancer.records import Clock, Episode, NewId, random_id, system_clock
+from remembrancer.records.sentences import collapsed, split_sentences
 
 
 class RuleBasedExtractor:

@@ -1,0 +1,19 @@
+// For each of some vectors the nearest themes, best first, ties by id.
+//
+// params:
+//   $namespace  : STRING
+//   $embeddings : LIST<VECTOR>   of the namespace's embedding space
+//   $limit      : INTEGER        the most hits a vector
+// returns:
+//   place : INTEGER   of the vector in the list
+//   id : STRING, score : FLOAT   the cosine
+CYPHER 25
+UNWIND range(0, size($embeddings) - 1) AS place
+WITH place, $embeddings[place] AS embedding
+CALL (embedding) {
+  MATCH (n:Theme)
+    SEARCH n IN (VECTOR INDEX theme_embedding_1 FOR embedding WHERE n.namespace = $namespace LIMIT $limit) SCORE AS similarity
+  RETURN n.id AS id, 2 * similarity - 1 AS score
+}
+RETURN place, id, score
+ORDER BY place, score DESC, id

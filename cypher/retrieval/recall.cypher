@@ -1,0 +1,108 @@
+// Finds and ranks the evidence for a question: messages and facts by vector, by text and by date, one linear score.
+//
+// params:
+//   $namespace, $namespace_token : STRING
+//   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
+//   $embedding   : VECTOR                  of the namespace's embedding space
+//   $terms       : LIST<[word, needle, query]>   the question's words; needle '' where an earlier word has the same
+//   $windows     : LIST<[first, last, weight]>   days that the question names
+//   $closed_token : STRING                 of closed facts, to count them
+//   $live        : LIST<BOOLEAN>           [true], or [true, false] for closed facts too
+//   $valid_at    : ZONED DATETIME          facts that held, messages that had been said
+//   $today       : STRING                  the day of $valid_at
+//   $believed_at : ZONED DATETIME          only what had been recorded by then
+//   $weights     : MAP                     fields of RecallWeights
+//   $limit       : INTEGER                 the most rows
+// returns (one row):
+//   evidence   : LIST<[kind, id, content, speaker, at, episode, position, score, parts, sources]>   best first; kind 1 for a
+//                fact, 0 for a message; `at` as text, `episode` its id or null, `parts` the summands
+//                of the score in ten-thousandths
+//   candidates : INTEGER         how many were looked at
+//   superseded : INTEGER         closed facts that have the question's words, at most 50
+//   speakers   : LIST<STRING>    words of the question that name speakers
+//
+// why: two searches that know the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
+// of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
+// the messages that it cites, and for itself where it cites none that is stored.
+CYPHER 25
+OPTIONAL MATCH (n:Namespace {name: $namespace})
+WITH coalesce(n.speakers, []) AS names
+WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
+WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, reduce(text = '', x IN wanted | text + ' ' + x[2]) AS text
+CALL (text) {
+  MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
+    WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near) SCORE AS s
+  RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+ UNION ALL
+  WITH text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('message_text',
+    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $weights.near}) YIELD node, score
+  RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+ UNION ALL
+  UNWIND $windows AS w
+  MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
+    WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
+  RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+ UNION ALL
+  CALL (text) {
+    MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
+        AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $weights.near_facts) SCORE AS s
+    RETURN f, 2 * s - 1 AS c, null AS b
+   UNION ALL
+    WITH text WHERE text <> ''
+    CALL db.index.fulltext.queryNodes('fact_text',
+      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $weights.near_facts}) YIELD node, score
+    WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
+    RETURN node AS f, null AS c, score AS b
+  }
+  WITH f, max(c) AS c, max(b) AS b
+  WHERE f.recorded_at <= $believed_at
+  WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
+  OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
+  RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
+         CASE WHEN m IS NOT NULL THEN c END AS fc, CASE WHEN m IS NOT NULL THEN b END AS fb
+}
+WITH named, needles, text, m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
+WITH named, needles, text, m, near, b, fc, fb, ' ' + toLower(m.content) AS low,
+     coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
+WITH named, needles, text, near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
+     has: [x IN needles WHERE low CONTAINS x]} AS h
+ORDER BY coalesce(near, -1.0) DESC
+WITH named, needles, text, collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
+WITH named, text, hits, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best, CASE WHEN fbest > 0 THEN fbest ELSE 1.0 END AS fbest,
+  CASE WHEN floor < $weights.floor THEN floor ELSE $weights.floor END AS floor,
+  [x IN needles | [x, log(1 + size(hits) / (1.0 + size([h IN hits WHERE x IN h.has])))]] AS rarity
+WITH named, text, hits, size(hits) AS candidates, best, fbest, floor, rarity, reduce(s = 1e-9, x IN rarity | s + x[1]) AS total
+CALL (named, hits, best, fbest, floor, rarity, total) {
+  UNWIND hits AS h
+  WITH named, best, fbest, floor, rarity, total, h.e AS e, collect(h) AS hs, max(h.b) AS eb, collect(h.near)[..3] AS top
+  WITH named, best, fbest, hs, rarity, total,
+    $weights.episode * (reduce(s = 0.0, x IN top | s + x) + (3 - size(top)) * floor) / 3 + $weights.episode_text * eb / best AS prior
+  UNWIND hs AS h
+  WITH h.m AS m, h, [
+    $weights.similarity * h.c,
+    $weights.text * h.b / best,
+    prior,
+    $weights.coverage * reduce(s = 0.0, x IN rarity |
+      CASE WHEN any(o IN hs WHERE abs(o.p - h.p) <= $weights.reach AND x[0] IN o.has) THEN s + x[1] ELSE s END) / total,
+    $weights.date * reduce(x = 0.0, w IN $windows | CASE WHEN w[2] > x
+      AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
+    CASE WHEN size(named) = 0 THEN 0.0
+      WHEN any(w IN split(toLower(coalesce(h.m.speaker, '')), ' ') WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
+    CASE WHEN h.m.content ENDS WITH '?' THEN -$weights.question ELSE 0.0 END,
+    $weights.fact * h.fc + $weights.fact_text * h.fb / fbest] AS parts
+  WITH m, h, parts, reduce(s = 0.0, x IN parts | s + x) AS score
+  ORDER BY score DESC, m.id LIMIT $limit
+  RETURN collect([CASE WHEN m:Fact THEN 1 ELSE 0 END, m.id, m.content, coalesce(m.speaker, m.role), toString(coalesce(m.timestamp, m.valid_from)),
+    m.episode_id, h.p, score, [x IN parts | toInteger(round(x * 10000))],
+    CASE WHEN m:Fact THEN COLLECT { MATCH (m)-[:CITES]->(s) RETURN s.id } ELSE [] END]) AS evidence
+}
+CALL (text) {
+  WITH text WHERE text <> '' AND NOT $live = [true, false]
+  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +content:(' + text + ')', {limit: 50}) YIELD node
+  WHERE NOT node.live AND NOT node.quarantined
+  RETURN count(node) AS superseded
+}
+RETURN evidence, candidates, superseded, named AS speakers

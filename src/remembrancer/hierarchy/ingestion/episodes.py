@@ -1,0 +1,109 @@
+"""Fitting new messages into stored episodes: those within reach continue them, the rest begin new ones."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from remembrancer.ports import MemoryStore, Segmenter
+from remembrancer.records import Episode, Message
+from remembrancer.records.key import derived_id
+
+_FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
+_LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
+
+
+@dataclass(frozen=True)
+class GrownEpisode:
+    """An episode as it is to be stored.
+
+    Attributes:
+        episode: With all its messages.
+        added: Those of its messages that are new.
+        stored: The episode as it is stored now; `None`: it is new.
+    """
+
+    episode: Episode
+    added: tuple[Message, ...]
+    stored: Episode | None
+
+
+async def fit_into_episodes(
+    messages: Sequence[Message], *, store: MemoryStore, segmenter: Segmenter
+) -> list[GrownEpisode]:
+    """Cut new messages into episodes, conversation by conversation, continuing stored ones where the segmenter does.
+
+    An episode that began with messages of one conversation holds that conversation only. A new episode's id is made
+    from its conversation and its first message, so that two writers of the same messages make the same episode.
+    """
+    by_conversation: dict[str | None, list[Message]] = {}
+    for message in messages:
+        by_conversation.setdefault(message.conversation, []).append(message)
+    grown: dict[str, GrownEpisode] = {}
+    for conversation, said in by_conversation.items():
+        for episode in await segmenter.segment(said):
+            for result in await _fit(episode, conversation, grown, store=store, segmenter=segmenter):
+                grown[result.episode.id] = result
+    return list(grown.values())
+
+
+async def _fit(
+    fresh: Episode,
+    conversation: str | None,
+    grown: dict[str, GrownEpisode],
+    *,
+    store: MemoryStore,
+    segmenter: Segmenter,
+) -> list[GrownEpisode]:
+    near = await store.find_episode_near(
+        conversation,
+        starting_before=_moved(fresh.ended_at, segmenter.reach),
+        ending_after=_moved(fresh.started_at, -segmenter.reach),
+    )
+    if near is None:
+        return [_new(fresh, conversation)]
+    former = grown.get(near.id, GrownEpisode(near, (), near))
+    added = (*former.added, *fresh.messages)
+    new_ids = {message.id for message in added}
+    results: list[GrownEpisode] = []
+    for segment in await segmenter.segment([*former.episode.messages, *fresh.messages]):
+        ids = [message.id for message in segment.messages]
+        if any(message_id not in new_ids for message_id in ids):
+            # Where the segmenter would now cut a stored episode in two, what is stored stays together.
+            results.append(_continued(near, segment, added) if not results else _joined(results.pop(), segment, added))
+        else:
+            results.append(_new(segment, conversation))
+    return results
+
+
+def _continued(stored: Episode, segment: Episode, added: Sequence[Message]) -> GrownEpisode:
+    held = {message.id for message in segment.messages}
+    episode = stored.model_copy(
+        update={
+            "messages": segment.messages,
+            "started_at": segment.started_at,
+            "ended_at": segment.ended_at,
+        }
+    )
+    return GrownEpisode(episode, tuple(message for message in added if message.id in held), stored)
+
+
+def _joined(first: GrownEpisode, segment: Episode, added: Sequence[Message]) -> GrownEpisode:
+    whole = [*first.episode.messages, *segment.messages]
+    held = {message.id for message in whole}
+    episode = first.episode.model_copy(update={"messages": tuple(whole), "ended_at": segment.ended_at})
+    return GrownEpisode(episode, tuple(message for message in added if message.id in held), first.stored)
+
+
+def _new(segment: Episode, conversation: str | None) -> GrownEpisode:
+    first = segment.messages[0]
+    episode = segment.model_copy(update={"id": derived_id("episode", conversation, first.id)})
+    return GrownEpisode(episode, tuple(segment.messages), None)
+
+
+def _moved(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
+    try:
+        return instant + by
+    except OverflowError:
+        return _LAST if by > dt.timedelta(0) else _FIRST

@@ -1,0 +1,69 @@
+"""Messages on their way in: checked one by one, handed on in portions cut from the input alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+
+from pydantic import ValidationError
+
+from remembrancer.records import InvalidInputError, Message
+from remembrancer.records.base import translated
+
+Incoming = Iterable[Message | Mapping[str, object]] | AsyncIterable[Message | Mapping[str, object]]
+"""Messages, or maps of their fields, as a list, a stream or an asynchronous stream."""
+
+
+def as_message(value: object, *, field: str) -> Message:
+    """The message of a record or of a map of its fields.
+
+    Raises:
+        InvalidInputError: Neither, or a field is wrong; names it.
+    """
+    if isinstance(value, Message):
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(field, f"expected a Message or a map of its fields, got {type(value).__name__}")
+    try:
+        return Message.model_validate(dict(value))
+    except ValidationError as error:
+        raise translated(error, within=field) from error
+
+
+async def portions(messages: Incoming, *, size: int) -> AsyncIterator[list[Message]]:
+    """The messages in lists of `size`, the last one shorter.
+
+    A list is checked whole before its first portion is handed on, so that one bad message in it stops everything; of
+    a stream each portion is checked when it is its turn.
+
+    Raises:
+        InvalidInputError: A message is wrong; names its place.
+    """
+    if isinstance(messages, Sequence) and not isinstance(messages, str | bytes):
+        checked = [as_message(value, field=f"messages.{place}") for place, value in enumerate(messages)]
+        for start in range(0, len(checked), size):
+            yield checked[start : start + size]
+        return
+    portion: list[Message] = []
+    place = 0
+    async for value in _stream(messages):
+        portion.append(as_message(value, field=f"messages.{place}"))
+        place += 1
+        if len(portion) == size:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
+async def _stream(messages: object) -> AsyncIterator[object]:
+    if isinstance(messages, AsyncIterable):
+        async for value in messages:
+            yield value
+    elif isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping):
+        for value in messages:
+            yield value
+    else:
+        raise InvalidInputError("messages", f"expected messages, got {type(messages).__name__}")
+
+
+__all__ = ["Incoming", "as_message", "portions"]

@@ -1,0 +1,145 @@
+"""Ingest: messages become episodes, episodes facts, entities and relationships, facts gather under themes.
+
+Messages are taken in portions, and each portion is one transaction: it is stored whole or not at all, so a killed
+ingest goes on where it was when it is run again. Messages that are stored already are left out, so running it twice
+changes nothing. What is in memory at once is one portion, whatever is stored.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from remembrancer.hierarchy.ingestion.episodes import GrownEpisode, fit_into_episodes
+from remembrancer.hierarchy.ingestion.incoming import Incoming, portions
+from remembrancer.hierarchy.ingestion.reading import Reading, read_episodes
+from remembrancer.hierarchy.ingestion.report import IngestReport, ReportDraft
+from remembrancer.hierarchy.ingestion.theming import gather_under_themes
+from remembrancer.hierarchy.ingestion.vectors import Vectors
+from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
+from remembrancer.records import ConcurrencyError, Fact, Message, RecordBatch
+from remembrancer.records.key import require_key
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int], None]
+"""Told after each portion how many messages have been read so far."""
+
+PORTION = 200
+"""How many messages are stored in one transaction."""
+
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Ingestion:
+    """Everything that an ingest needs, wired together.
+
+    Attributes:
+        store: Where records go.
+        index: Live on the store.
+        segmenter: Cuts messages into episodes.
+        extractor: Reads facts from episodes.
+        clusterer: Gathers facts under themes.
+        embedder: Makes vectors; `None`: records are stored without.
+        extractions_at_once: How many episodes are read at the same time, 1 or more.
+    """
+
+    store: MemoryStore
+    index: MemoryIndex
+    segmenter: Segmenter
+    extractor: Extractor
+    clusterer: Clusterer
+    embedder: Embedder | None = None
+    extractions_at_once: int = 4
+
+    async def ingest(
+        self, messages: Incoming, *, idempotency_key: str | None = None, progress: Progress | None = None
+    ) -> IngestReport:
+        """Take messages in.
+
+        Args:
+            messages: Messages or maps of their fields; a list is checked whole before anything is written.
+            idempotency_key: The same key with the same messages writes nothing a second time.
+            progress: Told after each portion how many messages have been read.
+
+        Raises:
+            InvalidInputError: A message is wrong; names it.
+            EmbeddingDimensionMismatchError: The embedder made vectors of another length than the store keeps.
+            ServerUnavailableError: The database or the embedder could not be reached; what was committed stays.
+        """
+        if idempotency_key is not None:
+            require_key(idempotency_key, field="idempotency_key")
+        draft = ReportDraft()
+        number = 0
+        async for portion in portions(messages, size=PORTION):
+            key = None if idempotency_key is None else f"{idempotency_key}/{number}"
+            await self._take_in(portion, draft, idempotency_key=key)
+            draft.messages_read += len(portion)
+            number += 1
+            if progress is not None:
+                progress(draft.messages_read)
+        return draft.finished()
+
+    async def _take_in(self, portion: Sequence[Message], draft: ReportDraft, *, idempotency_key: str | None) -> None:
+        vectors = Vectors(self.embedder)
+        for attempt in range(_TRIES):
+            stored = await self.store.stored_message_ids([message.id for message in portion])
+            fresh, duplicates = _fresh(portion, stored)
+            if not fresh and idempotency_key is None:
+                draft.duplicates += duplicates
+                return
+            grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
+            reading = await read_episodes(grown, extractor=self.extractor, at_once=self.extractions_at_once)
+            batch = await self._batch(grown, reading, vectors)
+            try:
+                receipt = await self.store.write(batch, idempotency_key=idempotency_key)
+            except ConcurrencyError as error:
+                if attempt == _TRIES - 1:
+                    raise
+                logger.debug("planning a portion again: %s", error)
+                continue
+            draft.duplicates += duplicates
+            draft.failed += reading.failed
+            draft.add(receipt)
+            _warn_of(reading)
+            return
+
+    async def _batch(self, grown: Sequence[GrownEpisode], reading: Reading, vectors: Vectors) -> RecordBatch:
+        facts = await vectors.on_facts([fact for facts in reading.facts.values() for fact in facts])
+        theming = await gather_under_themes(facts, store=self.store, index=self.index, clusterer=self.clusterer)
+        episodes = [_with_facts(one, reading.facts.get(one.episode.id, ())) for one in grown]
+        return RecordBatch(
+            episodes=await vectors.on_episodes(episodes),
+            claims=await vectors.on_entities(reading.entities),
+            facts=theming.facts,
+            themes=theming.themes,
+            theme_additions=theming.additions,
+            assertions=reading.relationships,
+            removals={"theme": theming.absorbed} if theming.absorbed else {},
+            expected_messages={
+                one.episode.id: len(one.stored.messages) if one.stored is not None else 0 for one in grown
+            },
+        )
+
+
+def _fresh(portion: Sequence[Message], stored: set[str]) -> tuple[list[Message], list[str]]:
+    fresh: dict[str, Message] = {}
+    duplicates = []
+    for message in portion:
+        if message.id in stored or message.id in fresh:
+            duplicates.append(message.id)
+        else:
+            fresh[message.id] = message
+    return list(fresh.values()), duplicates
+
+
+def _with_facts(one: GrownEpisode, facts: Sequence[Fact]) -> GrownEpisode:
+    listed = dict.fromkeys([*one.episode.fact_ids, *(fact.id for fact in facts)])
+    return GrownEpisode(one.episode.model_copy(update={"fact_ids": tuple(listed)}), one.added, one.stored)
+
+
+def _warn_of(reading: Reading) -> None:
+    for failed in reading.failed:
+        logger.warning("nothing could be read from episode %s: %s", failed.episode_id, failed.reason)

@@ -1,0 +1,103 @@
+"""What an ingest did."""
+
+from __future__ import annotations
+
+from remembrancer.records import IdsByKind, Receipt, RecordKind
+from remembrancer.records.base import Listed, Record
+
+
+class FailedExtraction(Record):
+    """An episode whose messages are stored but from which nothing could be read."""
+
+    episode_id: str
+    reason: str
+
+
+class IngestReport(Record):
+    """What an ingest did, gathered over its batches.
+
+    Attributes:
+        messages_read: Messages handed in.
+        duplicates: Ids of messages that were stored before, or were handed in twice; they changed nothing.
+        created: Ids that were not stored before, by kind.
+        changed: Ids that were stored before and changed, by kind.
+        removed: Ids that are no longer stored (themes that were absorbed), by kind.
+        claimed_entities: How many mentions found an entity that was stored already.
+        merged_relationships: How many relationships said what a stored one says already.
+        failed: Episodes from which nothing could be read, and why; their messages are stored.
+        batches: Transactions committed.
+        replayed_batches: Of these, batches that an earlier call with the same idempotency key had committed.
+    """
+
+    messages_read: int = 0
+    duplicates: Listed[str] = ()
+    created: IdsByKind = {}
+    changed: IdsByKind = {}
+    removed: IdsByKind = {}
+    claimed_entities: int = 0
+    merged_relationships: int = 0
+    failed: Listed[FailedExtraction] = ()
+    batches: int = 0
+    replayed_batches: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many records of each kind were created, and how many messages were duplicates."""
+        return {
+            **{kind: len(ids) for kind, ids in self.created.items()},
+            "duplicate": len(self.duplicates),
+            "failed": len(self.failed),
+        }
+
+
+class ReportDraft:
+    """A report while it is being gathered."""
+
+    def __init__(self) -> None:
+        self.messages_read = 0
+        self.duplicates: list[str] = []
+        self.failed: list[FailedExtraction] = []
+        self._created: dict[RecordKind, dict[str, None]] = {}
+        self._changed: dict[RecordKind, dict[str, None]] = {}
+        self._removed: dict[RecordKind, dict[str, None]] = {}
+        self._claimed = 0
+        self._merged = 0
+        self._batches = 0
+        self._replayed = 0
+
+    def add(self, receipt: Receipt) -> None:
+        """Take in what one batch did."""
+        self._batches += 1
+        self._replayed += receipt.replayed
+        self._claimed += sum(own != other for own, other in receipt.claimed.items())
+        self._merged += len(receipt.merged)
+        for gathered, by_kind in (
+            (self._created, receipt.created),
+            (self._changed, receipt.changed),
+            (self._removed, receipt.removed),
+        ):
+            for kind, ids in by_kind.items():
+                gathered.setdefault(kind, {}).update(dict.fromkeys(ids))
+
+    def finished(self) -> IngestReport:
+        """The report."""
+        return IngestReport(
+            messages_read=self.messages_read,
+            duplicates=self.duplicates,
+            created=_listed(self._created),
+            changed=_listed(self._changed, but=self._created),
+            removed=_listed(self._removed),
+            claimed_entities=self._claimed,
+            merged_relationships=self._merged,
+            failed=self.failed,
+            batches=self._batches,
+            replayed_batches=self._replayed,
+        )
+
+
+def _listed(
+    gathered: dict[RecordKind, dict[str, None]], *, but: dict[RecordKind, dict[str, None]] | None = None
+) -> IdsByKind:
+    taken = {kind: set(ids) for kind, ids in (but or {}).items()}
+    kept = {kind: tuple(i for i in ids if i not in taken.get(kind, ())) for kind, ids in gathered.items()}
+    return {kind: ids for kind, ids in kept.items() if ids}

@@ -1,0 +1,81 @@
+"""Gathering new facts under themes: only the themes near them are read, and of those only what changes is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from remembrancer.hierarchy.clustering import GENERAL_LABEL
+from remembrancer.ports import Clusterer, MemoryIndex, MemoryStore
+from remembrancer.records import Fact, Theme, ThemeAddition
+
+_NEAREST = 5
+"""How many themes near a fact the clusterer is shown."""
+
+
+@dataclass(frozen=True)
+class Theming:
+    """What clustering changes.
+
+    Attributes:
+        facts: The new facts with their theme, and stored facts whose theme was absorbed by another.
+        themes: Themes to put whole: new ones, and those whose label, description or place changed.
+        additions: Facts that join themes which are otherwise as they were.
+        absorbed: Ids of themes that are no more.
+    """
+
+    facts: tuple[Fact, ...]
+    themes: tuple[Theme, ...] = ()
+    additions: tuple[ThemeAddition, ...] = ()
+    absorbed: tuple[str, ...] = ()
+
+
+async def gather_under_themes(
+    facts: Sequence[Fact], *, store: MemoryStore, index: MemoryIndex, clusterer: Clusterer
+) -> Theming:
+    """Cluster new facts together with the stored themes nearest to them."""
+    if not facts:
+        return Theming(())
+    near = await _near_themes(facts, store=store, index=index)
+    clustering = await clusterer.cluster(facts, list(near.values()))
+    remaining = {theme.id: theme for theme in clustering.themes}
+    absorbed = tuple(theme_id for theme_id in near if theme_id not in remaining)
+    whole: list[Theme] = []
+    additions: list[ThemeAddition] = []
+    for theme in remaining.values():
+        former = near.get(theme.id)
+        if former is not None and _only_grew(former, theme):
+            joined = tuple(theme.fact_ids)[len(former.fact_ids) :]
+            if joined:
+                additions.append(ThemeAddition(theme_id=theme.id, fact_ids=joined))
+        else:
+            whole.append(theme)
+    moved = await _moved_facts(clustering.facts, whole, near, store=store) if absorbed else ()
+    return Theming((*clustering.facts, *moved), tuple(whole), tuple(additions), absorbed)
+
+
+async def _near_themes(facts: Sequence[Fact], *, store: MemoryStore, index: MemoryIndex) -> dict[str, Theme]:
+    vectors = [fact.embedding for fact in facts if fact.embedding is not None]
+    hits = await index.nearest_themes(vectors, limit=_NEAREST) if vectors else []
+    ids = sorted({hit.id for found in hits for hit in found})
+    themes = await store.get_themes(ids)
+    if len(vectors) < len(facts):
+        themes |= {theme.id: theme for theme in await store.find_themes_labelled(GENERAL_LABEL)}
+    return themes
+
+
+def _only_grew(former: Theme, theme: Theme) -> bool:
+    same = former.model_copy(update={"fact_ids": theme.fact_ids}) == theme
+    return same and tuple(theme.fact_ids)[: len(former.fact_ids)] == tuple(former.fact_ids)
+
+
+async def _moved_facts(
+    given: Sequence[Fact], whole: Sequence[Theme], near: dict[str, Theme], *, store: MemoryStore
+) -> tuple[Fact, ...]:
+    fresh = {fact.id for fact in given}
+    theme_of: dict[str, str] = {}
+    for theme in whole:
+        before = set(near[theme.id].fact_ids) if theme.id in near else set()
+        theme_of.update((fact_id, theme.id) for fact_id in theme.fact_ids if fact_id not in before | fresh)
+    stored = await store.get_facts(list(theme_of))
+    return tuple(fact.model_copy(update={"theme_id": theme_of[fact.id]}) for fact in stored.values())

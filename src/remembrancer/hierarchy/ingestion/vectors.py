@@ -1,0 +1,85 @@
+"""Putting embeddings on records: of a message as it is spoken, of a fact's words, of an entity's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remembrancer.hierarchy.ingestion.episodes import GrownEpisode
+from remembrancer.ports import Embedder
+from remembrancer.records import Entity, Episode, Fact, InvalidInputError, Message
+
+Vector = tuple[float, ...]
+
+
+class Vectors:
+    """Embeds texts, each once; without an embedder records pass through unchanged."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+
+    async def of(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, in order.
+
+        Raises:
+            InvalidInputError: The embedder gave another number of vectors than texts.
+        """
+        assert self._embedder is not None  # noqa: S101 - callers ask `is_on` first
+        wanted = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if wanted:
+            vectors = await self._embedder.embed(wanted)
+            if len(vectors) != len(wanted):
+                raise InvalidInputError("embedder", f"gave {len(vectors)} vectors for {len(wanted)} texts")
+            self._known.update(zip(wanted, (tuple(map(float, vector)) for vector in vectors), strict=True))
+        return [self._known[text] for text in texts]
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is an embedder."""
+        return self._embedder is not None
+
+    async def on_facts(self, facts: Sequence[Fact]) -> list[Fact]:
+        """The facts with their vectors; one that brings its own keeps it."""
+        bare = [fact.content for fact in facts if fact.embedding is None] if self.is_on else []
+        made = dict(zip(bare, await self.of(bare), strict=True)) if bare else {}
+        return [
+            fact.model_copy(update={"embedding": made[fact.content]})
+            if fact.embedding is None and fact.content in made
+            else fact
+            for fact in facts
+        ]
+
+    async def on_entities(self, entities: Sequence[Entity]) -> list[Entity]:
+        """The entities with their vectors; one that brings its own keeps it."""
+        bare = [entity.name for entity in entities if entity.embedding is None] if self.is_on else []
+        made = dict(zip(bare, await self.of(bare), strict=True)) if bare else {}
+        return [
+            entity.model_copy(update={"embedding": made[entity.name]})
+            if entity.embedding is None and entity.name in made
+            else entity
+            for entity in entities
+        ]
+
+    async def on_episodes(self, grown: Sequence[GrownEpisode]) -> list[Episode]:
+        """The episodes with vectors on their new messages, their own being the mean of their messages'."""
+        if not self.is_on:
+            return [one.episode for one in grown]
+        bare = {message.id: message for one in grown for message in one.added if message.embedding is None}
+        vectors = await self.of([message.spoken for message in bare.values()])
+        made = dict(zip(bare, vectors, strict=True))
+        return [_embedded(one.episode, made) for one in grown]
+
+
+def _embedded(episode: Episode, made: dict[str, Vector]) -> Episode:
+    messages = tuple(_with_vector(message, made.get(message.id)) for message in episode.messages)
+    vectors = [message.embedding for message in messages if message.embedding is not None]
+    mean = [sum(numbers) / len(vectors) for numbers in zip(*vectors, strict=True)] if vectors else None
+    # Opposite vectors may cancel out; a vector of zeros has no direction, and none is the honest answer.
+    embedding = mean if mean is not None and any(abs(number) > 1e-12 for number in mean) else None
+    return episode.model_copy(
+        update={"messages": messages, "embedding": None if embedding is None else tuple(embedding)}
+    )
+
+
+def _with_vector(message: Message, vector: Vector | None) -> Message:
+    return message if vector is None else message.model_copy(update={"embedding": vector})

@@ -1,0 +1,49 @@
+"""The weights of recall: every number that decides what comes first, in one place."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from remembrancer.records.base import Request
+
+
+class RecallWeights(Request):
+    """How evidence is scored. All sums are over the candidates of one question.
+
+    Attributes:
+        similarity: Cosine of question and message.
+        text: BM25 over a message and its context, divided by the best candidate's.
+        episode: Mean of the three best cosines in the message's episode, a missing one counting as the lowest hit or
+            `floor`, whichever is less.
+        episode_text: Best BM25 in the episode, divided by the best candidate's.
+        coverage: Share of the question's words, weighted by rarity among the candidates, that stand in candidates at
+            most `reach` positions away.
+        date: The question names a day, month or year near the message's; times the window's own weight.
+        speaker: The question names who speaks.
+        other_speaker: It names speakers, but not this one; taken off.
+        question: The message asks instead of telling; taken off.
+        fact: Cosine of the best fact that cites the message.
+        fact_text: BM25 of the best fact that cites it, divided by the best.
+        floor: See `episode`.
+        reach: See `coverage`.
+        near: Candidates by vector.
+        near_dates: Candidates by vector within each of the days that the question names.
+        near_facts: Facts by vector, and by text.
+    """
+
+    similarity: float = 0.9
+    text: float = 0.4
+    episode: float = 0.96
+    episode_text: float = 0.1
+    coverage: float = 0.6
+    date: float = 1.0
+    speaker: float = 0.06
+    other_speaker: float = 0.05
+    question: float = 0.2
+    fact: float = 0.3
+    fact_text: float = 0.3
+    floor: float = 0.2
+    reach: int = Field(default=2, ge=0, le=10)
+    near: int = Field(default=100, ge=1, le=1000)
+    near_dates: int = Field(default=20, ge=1, le=1000)
+    near_facts: int = Field(default=50, ge=1, le=1000)

@@ -1,0 +1,118 @@
+"""The ranking of recall, as a pure function: the reference for stores that rank themselves.
+
+A linear score over a few numbers per candidate. The hierarchy enters as a soft prior (an episode with several near
+messages lifts each of them), never as a gate, since what a gate shuts out nothing brings back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from remembrancer.ports.recall import Candidate, Candidates, DateWindow, Evidence, Findings, RecallQuestion
+from remembrancer.ports.weights import RecallWeights
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """What all candidates of a question share."""
+
+    best_text: float
+    best_fact_text: float
+    floor: float
+    rarity: dict[str, float]
+    named: frozenset[str]
+
+
+def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
+    """Score the candidates and keep the best, by score descending, then id."""
+    listed = candidates.listed
+    named = frozenset(candidates.speakers)
+    needles = [term.needle for term in question.terms if term.needle and term.word not in named]
+    held = [_held(candidate.evidence, needles) for candidate in listed]
+    scale = _scale(listed, held, needles, question.weights, named)
+    episodes: dict[str, list[int]] = {}
+    for place, candidate in enumerate(listed):
+        episodes.setdefault(candidate.evidence.episode_id or candidate.evidence.id, []).append(place)
+    scored: list[Evidence] = []
+    for members in episodes.values():
+        prior = _prior([listed[place] for place in members], scale, question.weights)
+        for place in members:
+            near = [
+                other
+                for other in members
+                if abs(listed[other].evidence.position - listed[place].evidence.position) <= question.weights.reach
+            ]
+            covered = frozenset().union(*(held[other] for other in near))
+            parts = _parts(listed[place], prior, covered, scale, question)
+            scored.append(replace(listed[place].evidence, score=sum(parts), parts=parts))
+    scored.sort(key=lambda evidence: (-evidence.score, evidence.id))
+    return Findings(
+        tuple(scored[: question.limit]),
+        candidates=len(listed),
+        superseded=candidates.superseded,
+        speakers=candidates.speakers,
+        stored=candidates.stored,
+    )
+
+
+def _held(evidence: Evidence, needles: Sequence[str]) -> frozenset[str]:
+    text = f" {evidence.content.lower()}"
+    return frozenset(needle for needle in needles if needle in text)
+
+
+def _scale(
+    listed: Sequence[Candidate],
+    held: Sequence[frozenset[str]],
+    needles: Sequence[str],
+    weights: RecallWeights,
+    named: frozenset[str],
+) -> _Scale:
+    near = [candidate.similarity for candidate in listed if candidate.was_near]
+    return _Scale(
+        best_text=max((candidate.text_rank for candidate in listed), default=0.0) or 1.0,
+        best_fact_text=max((candidate.fact_rank for candidate in listed), default=0.0) or 1.0,
+        floor=min([weights.floor, *near]),
+        rarity={
+            needle: math.log(1 + len(listed) / (1.0 + sum(needle in words for words in held))) for needle in needles
+        },
+        named=named,
+    )
+
+
+def _prior(members: Sequence[Candidate], scale: _Scale, weights: RecallWeights) -> float:
+    best = sorted((candidate.similarity for candidate in members if candidate.was_near), reverse=True)[:3]
+    mean = (sum(best) + (3 - len(best)) * scale.floor) / 3
+    text = max(candidate.text_rank for candidate in members) / scale.best_text
+    return weights.episode * mean + weights.episode_text * text
+
+
+def _parts(
+    candidate: Candidate, prior: float, covered: frozenset[str], scale: _Scale, question: RecallQuestion
+) -> tuple[float, ...]:
+    weights, evidence = question.weights, candidate.evidence
+    total = sum(scale.rarity.values()) + 1e-9
+    coverage = sum(weight for needle, weight in scale.rarity.items() if needle in covered) / total
+    facts = weights.fact * candidate.fact_similarity + weights.fact_text * candidate.fact_rank / scale.best_fact_text
+    return (
+        weights.similarity * candidate.similarity,
+        weights.text * candidate.text_rank / scale.best_text,
+        prior,
+        weights.coverage * coverage,
+        weights.date * _date(evidence.at.date().isoformat(), question.windows),
+        _speaker(evidence.speaker, scale.named, weights),
+        -weights.question if evidence.content.endswith("?") else 0.0,
+        facts,
+    )
+
+
+def _date(day: str, windows: Sequence[DateWindow]) -> float:
+    return max((window.weight for window in windows if window.first <= day <= window.last), default=0.0)
+
+
+def _speaker(speaker: str | None, named: frozenset[str], weights: RecallWeights) -> float:
+    if not named:
+        return 0.0
+    words = (speaker or "").lower().split()
+    return weights.speaker if named.intersection(words) else -weights.other_speaker

@@ -1,0 +1,135 @@
+"""Recall: the best evidence for a question, from messages and facts, by meaning, words, dates and speakers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+from remembrancer.ports import Embedder, MemoryStore
+from remembrancer.ports.arguments import flag, moment, text, whole_number
+from remembrancer.ports.recall import Findings, GathersCandidates, RecallQuestion, RecallsEvidence
+from remembrancer.ports.weights import RecallWeights
+from remembrancer.records import Clock, InvalidInputError, system_clock
+from remembrancer.retrieval.recall.answer import EmptyBecause, LeftOut, Recall, RecallHit, parts_of
+from remembrancer.retrieval.recall.dates import date_windows
+from remembrancer.retrieval.recall.excerpts import Excerpt, excerpts
+from remembrancer.retrieval.recall.ranking import rank
+from remembrancer.retrieval.recall.words import question_terms
+
+DEFAULT_WEIGHTS = RecallWeights()
+
+_WIDTH = 60
+"""How much evidence is asked for at least: excerpts reorder it, and budgets are filled from it."""
+
+
+async def recall(
+    store: MemoryStore,
+    question: str,
+    *,
+    embedder: Embedder | None = None,
+    limit: int = 20,
+    valid_at: dt.datetime | None = None,
+    believed_at: dt.datetime | None = None,
+    include_invalidated: bool = False,
+    whole_messages: bool = False,
+    weights: RecallWeights = DEFAULT_WEIGHTS,
+    clock: Clock = system_clock,
+) -> Recall:
+    """Find what speaks to a question, best evidence first.
+
+    Args:
+        store: Where to look; it must rank evidence itself or gather candidates.
+        question: In the user's words; never read as query syntax.
+        embedder: Embeds the question; `None`: only words, dates and speakers are looked at.
+        limit: The most hits, 1 to 1,000.
+        valid_at: Facts that held, and messages that had been said, at this instant; by default now.
+        believed_at: Only what had been recorded by this instant.
+        include_invalidated: Closed facts too.
+        whole_messages: Show messages whole, not their most telling sentences.
+        weights: How evidence is scored.
+        clock: Tells what now is, and what `yesterday` is counted from.
+
+    Raises:
+        InvalidInputError: An argument is wrong; names it.
+        ServerUnavailableError: The database or the embedder could not be reached.
+    """
+    asked = text(question, field="text")
+    most = whole_number(limit, field="limit", least=1, most=1000)
+    instant = moment(valid_at, field="valid_at") or clock()
+    terms, dropped = question_terms(asked)
+    prepared = RecallQuestion(
+        terms=terms,
+        embedding=await _embedded(asked, embedder),
+        windows=date_windows(asked, asked_at=instant),
+        weights=weights,
+        limit=max(most, _WIDTH),
+        valid_at=instant,
+        believed_at=moment(believed_at, field="believed_at"),
+        include_invalidated=flag(include_invalidated, field="include_invalidated"),
+    )
+    findings = await _find(store, prepared)
+    named = frozenset(findings.speakers)
+    wanted = [term for term in terms if term.word not in named]
+    cut = excerpts(findings.evidence, wanted, sentences=0 if flag(whole_messages, field="whole_messages") else 2)
+    shown, repeated = _distinct(cut)
+    return Recall(
+        text=asked,
+        valid_at=instant,
+        hits=[_hit(excerpt) for excerpt in shown[:most]],
+        left_out=LeftOut(
+            below_limit=max(0, len(shown) - most) + max(0, findings.candidates - len(findings.evidence)),
+            superseded=findings.superseded,
+            repeated=repeated,
+            words=dropped,
+        ),
+        empty_because=None if shown else _why_empty(findings),
+        searched="text" if prepared.embedding is None else "vectors and text",
+    )
+
+
+async def _embedded(question: str, embedder: Embedder | None) -> tuple[float, ...] | None:
+    if embedder is None:
+        return None
+    vectors = await embedder.embed([question])
+    return tuple(map(float, vectors[0]))
+
+
+async def _find(store: MemoryStore, question: RecallQuestion) -> Findings:
+    if isinstance(store, RecallsEvidence):
+        return await store.recall(question)
+    if isinstance(store, GathersCandidates):
+        return rank(await store.gather_candidates(question), question)
+    raise InvalidInputError("store", f"{type(store).__name__} can neither recall nor gather candidates")
+
+
+def _distinct(cut: Sequence[Excerpt]) -> tuple[list[Excerpt], int]:
+    seen: set[str] = set()
+    kept = []
+    for excerpt in cut:
+        words = " ".join(excerpt.text.split()).casefold()
+        if words and words not in seen:
+            seen.add(words)
+            kept.append(excerpt)
+    return kept, len(cut) - len(kept)
+
+
+def _hit(excerpt: Excerpt) -> RecallHit:
+    evidence = excerpt.evidence
+    return RecallHit(
+        kind=evidence.kind,
+        id=evidence.id,
+        text=excerpt.text,
+        score=excerpt.score,
+        parts=parts_of((*evidence.parts, excerpt.score - evidence.score)),
+        episode_id=evidence.episode_id,
+        position=evidence.position,
+        speaker=evidence.speaker,
+        at=evidence.at,
+        source_ids=[evidence.id] if evidence.kind == "message" else list(evidence.source_ids),
+    )
+
+
+def _why_empty(findings: Findings) -> EmptyBecause:
+    if findings.stored is not None and not any(findings.stored.values()):
+        return "nothing stored"
+    return "nothing held then" if findings.superseded else "nothing similar"

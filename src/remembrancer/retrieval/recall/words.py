@@ -1,0 +1,98 @@
+"""The words of a question: what is searched for, and what only holds a sentence together.
+
+Texts in scripts without blanks between words (Chinese, Japanese, Thai and others) are cut into overlapping pairs of
+characters, since the indexes hold their characters one by one. Long runs are cut too, so that nothing is dropped for
+its length: only when a question has more than `MAX_CLAUSES` words the shortest are left out, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from remembrancer.ports.recall import Term
+
+MAX_CLAUSES = 400
+"""How many words are searched for at most: the text index refuses more than 1,024 clauses, and each word costs two."""
+
+_LONGEST = 200  # characters of one word in a query; longer ones are cut, not dropped
+
+_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’]s\b")
+# Han, Hiragana, Katakana, Bopomofo and their extensions, Thai, Lao, Khmer, Myanmar, Tibetan.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all also although am among an and any anyone anything are aren as at away
+    be became because become been before being below between both but by came can cannot come could couldn d did
+    didn do does doesn doing don done down during each either else ever every everyone everything few for from
+    further gave get gets getting give given go goes going gone got had hadn has hasn have haven having he her
+    here hers herself him himself his how however i if in into is isn it its itself just know let like ll m made
+    make makes many may maybe me might mine more most much must my myself near neither never no nobody none nor
+    not nothing now of off often oh ok okay on once one only onto or other others our ours ourselves out over
+    own perhaps please quite rather re really s said same say says see seem seems several shall she should
+    shouldn since so some somebody someone something sometimes somewhere still such t take tell than that the
+    their theirs them themselves then there therefore these they thing things this those though through thus to
+    together told too took toward towards under until up upon us use used ve very want wants was wasn way we
+    well went were weren what whatever when whenever where wherever whether which while who whoever whom whose
+    why will with within without won would wouldn yes yet you your yours yourself yourselves
+    """.split()  # noqa: SIM905 - a paragraph is easier to keep than a list of quoted words
+)
+"""English words that say nothing about what is asked for, question words among them."""
+
+_SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
+
+
+def stem(word: str) -> str:
+    """The part of an English word that its forms share: `paints`, `painted` and `painting` give `paint`."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
+
+
+def question_terms(text: str) -> tuple[tuple[Term, ...], int]:
+    """The terms of a question, and how many words had to be left out because there were too many."""
+    words = list(dict.fromkeys(_words(text)))
+    left_out = 0
+    if len(words) > MAX_CLAUSES:
+        kept = set(sorted(words, key=len, reverse=True)[:MAX_CLAUSES])
+        left_out = len(words) - len(kept)
+        words = [word for word in words if word in kept]
+    return tuple(_terms(words)), left_out
+
+
+def _words(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(_POSSESSIVE.sub("", text.lower())):
+        begin = 0
+        for run in _UNSPACED.finditer(match[0]):
+            yield from _spaced(match[0][begin : run.start()])
+            yield from _pairs(run[0])
+            begin = run.end()
+        yield from _spaced(match[0][begin:])
+
+
+def _spaced(word: str) -> Iterator[str]:
+    if word and word not in STOP_WORDS:
+        yield from (word[start : start + _LONGEST] for start in range(0, len(word), _LONGEST))
+
+
+def _pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    yield from (run[place : place + 2] for place in range(len(run) - 1))
+
+
+def _terms(words: list[str]) -> Iterator[Term]:
+    seen: set[str] = set()
+    for word in words:
+        is_run = _UNSPACED.match(word) is not None
+        needle = word if is_run else f" {stem(word)}"
+        query = f'"{word}"' if is_run and len(word) > 1 else word
+        yield Term(word, "" if needle in seen else needle, query)
+        seen.add(needle)
