@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -63,7 +62,12 @@ class User:
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("local") / "memory"
+    """One folder for all, since the first start on a new one takes longest; each test finds it with no server."""
+    prepared = folder.DatabaseFolder.at(tmp_path_factory.mktemp("local") / "memory")
+    prepared.prepare()
+    prepared.credentials()
+    prepared.choose_ports(bolt=None, http=None, fresh=True)
+    return prepared.path
 
 
 @pytest.fixture(autouse=True)
@@ -123,24 +127,18 @@ async def test_users_join_one_server_and_the_last_one_out_stops_it(
     database: Path, another_user: Callable[[], User]
 ) -> None:
     racing = [another_user(), another_user()]
+    found = [await user.joined() for user in racing]
+    assert found[0] == found[1]
+    assert len(processes_of(database)) == 1
     async with open_quick(database) as server:
-        found = [await user.joined() for user in racing]
-        assert {user["bolt_uri"] for user in found} == {server.bolt_uri}
-        assert len(processes_of(database)) == 1
+        assert (server.bolt_uri, server.password) == (found[0]["bolt_uri"], found[0]["password"])
         assert (await status(database)).users == 3
-        assert {user["password"] for user in found} == {server.password}
-        assert await run(server, server.password, "RETURN 1") == [[1]]
         racing[0].kill()
         await asyncio.sleep(1.0)
         assert server.is_running()
-    racing[1].leave()
-    await until_stopped(database)
-
-
-async def test_a_killed_user_leaves_no_orphan(database: Path, another_user: Callable[[], User]) -> None:
-    user = another_user()
-    await user.joined()
-    user.kill()
+        assert await run(server, server.password, "RETURN 1") == [[1]]
+    assert (await status(database)).running
+    racing[1].kill()  # nobody is left to close anything
     await until_stopped(database)
     assert not (database / "server.json").exists()
 
@@ -174,72 +172,47 @@ async def test_a_killed_supervisor_takes_its_server_along(database: Path) -> Non
     await until_stopped(database)
 
 
-async def test_up_pins_the_server_and_down_stops_it(database: Path) -> None:
-    pinned = await up(database)
+async def test_a_pinned_server_keeps_to_itself_and_stays_until_it_is_told_to_go(database: Path) -> None:
+    """Several facts about one server, since a start is slow."""
+    stale = {"supervisor_pid": 1, "server_pid": 1, "control_port": 9, "token": "x", "bolt_port": 1, "http_port": 2}
+    (database / "server.json").write_text(json.dumps({**stale, "version": "1"}))
+    assert not (await status(database)).running, "a stale state file misleads nobody"
+    assert not await down(database)
+
+    pinned = await up(database, jvm_options=QUICK)
     assert (pinned.running, pinned.ready, pinned.pinned, pinned.users) == (True, True, True, 0)
-    async with open_quick(database, linger=0.0):
-        pass
+    async with open_quick(database, linger=0.0) as server:
+        assert os.name != "posix" or open_to_others(database) == []
+        ports = json.loads((database / "server.json").read_text())
+        ours = {ports["bolt_port"], ports["http_port"], ports["control_port"]}
+        assert not ours & (listening_on("0.0.0.0") | listening_on("::")), "only the loopback interface is listened on"
+        with pytest.raises(httpx.HTTPStatusError, match="401"):
+            await run(server, "wrong password", "RETURN 1")
+        await knock(ports["control_port"], b'{"verb": "stop", "token": "guessed"}\n')
+        assert server.is_running(), "a stranger stops nothing"
+        await check_browser(server)
+        with pytest.raises(ServerUnavailableError, match="runs already, with port"):
+            await open_quick(database, bolt_port=19_999)
+
     await asyncio.sleep(0.5)
-    assert (await status(database)).running
-    with pytest.raises(ServerUnavailableError, match="runs already, with port"):
-        await open_quick(database, bolt_port=19_999)
+    assert (await status(database)).running, "pinned, it stays when its users have gone"
     begun = time.monotonic()
     assert await down(database)
-    assert time.monotonic() - begun < 10.0  # Neo4j alone would take that long
+    assert time.monotonic() - begun < 10.0, "it stops quickly; Neo4j alone would take longer"
     assert not await down(database)
     assert await status(database) == ServerStatus(path=str(database), running=False)
 
 
-async def test_only_the_user_can_read_what_a_server_writes(database: Path) -> None:
-    if os.name != "posix":
-        pytest.skip("modes are a matter of POSIX")
-    async with open_quick(database):
-        assert stat.S_IMODE((database / "server.json").stat().st_mode) == 0o600
-        assert open_to_others(database) == []
-
-
-async def test_the_server_listens_on_the_loopback_interface_only_and_refuses_strangers(database: Path) -> None:
-    async with open_quick(database) as server:
-        ports = json.loads((database / "server.json").read_text())
-        for wrong in ("0.0.0.0", "::"):
-            listed = listening_on(wrong)
-            assert not {ports["bolt_port"], ports["http_port"], ports["control_port"]} & listed
-        with pytest.raises(httpx.HTTPStatusError, match="401"):
-            await run(server, "wrong password", "RETURN 1")
-        reader, writer = await asyncio.open_connection("127.0.0.1", ports["control_port"])
-        writer.write(b'{"verb": "stop", "token": "guessed"}\n')
-        assert await reader.read() == b""
-        writer.close()
-        assert server.is_running()
-
-
-async def test_browser_finds_the_kit_at_the_servers_own_address(database: Path) -> None:
-    async with open_quick(database) as server, httpx.AsyncClient(trust_env=False) as client:
-        page = await client.get(server.browser_url)
-        assert page.status_code == 200
-        assert "script-src 'self'" in page.headers["content-security-policy"]
-        for name in ("kit.js", "style.grass", "guide.html", "queries.json"):
-            assert (await client.get(server.browser_url + name)).status_code == 200
-        assert (await client.get(f"{server.http_uri}/browser/")).status_code == 200
-        if chromium := shutil.which("chromium") or shutil.which("google-chrome"):
-            assert "This memory as a graph" in await browse(chromium, server.browser_url)
-
-
 async def test_a_port_taken_at_the_last_moment_is_replaced(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_quick(database) as server:
-        port = int(server.bolt_uri.rpartition(":")[2])
-    await until_stopped(database)
+    port = json.loads((database / "ports.json").read_text())["bolt"]
     listening = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
     monkeypatch.setattr(folder, "is_free", lambda candidate: True)  # it was, when we looked
     async with listening, open_quick(database) as moved:
-        assert moved.bolt_uri != server.bolt_uri
+        assert moved.bolt_uri != f"bolt://localhost:{port}"
         assert await run(moved, moved.password, "RETURN 1") == [[1]]
 
 
 async def test_a_password_changed_elsewhere_is_said_to_be_wrong(database: Path) -> None:
-    async with open_quick(database):
-        pass
-    await until_stopped(database)
     file = database / "credentials.json"
     right = file.read_text()
     file.write_text('{"username": "neo4j", "password": "not this one"}')
@@ -262,18 +235,6 @@ async def test_a_java_that_will_not_start_says_why(database: Path) -> None:
         await LocalServer.open(database, jvm_options=["-XX:+NoSuchOption"])
 
 
-async def test_a_stale_state_file_does_not_mislead(database: Path) -> None:
-    stale = {"supervisor_pid": 1, "server_pid": 1, "control_port": 9, "token": "x", "bolt_port": 1, "http_port": 2}
-    async with open_quick(database):
-        pass
-    await until_stopped(database)
-    (database / "server.json").write_text(json.dumps({**stale, "version": "1"}))
-    assert not (await status(database)).running
-    assert not await down(database)
-    async with open_quick(database) as server:
-        assert server.is_running()
-
-
 def open_to_others(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.stat().st_mode & 0o077]
 
@@ -285,6 +246,25 @@ def listening_on(address: str) -> set[int]:
         rows = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
         return {int(row[1].partition(":")[2], 16) for row in rows if row[1].startswith(blank) and row[3] == "0A"}
     return set()
+
+
+async def knock(port: int, greeting: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(greeting)
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def check_browser(server: LocalServer) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        page = await client.get(server.browser_url)
+        assert page.status_code == 200
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        for name in ("kit.js", "style.grass", "guide.html", "queries.json"):
+            assert (await client.get(server.browser_url + name)).status_code == 200
+        assert (await client.get(f"{server.http_uri}/browser/")).status_code == 200
+    if chromium := shutil.which("chromium") or shutil.which("google-chrome"):
+        assert "This memory as a graph" in await browse(chromium, server.browser_url)
 
 
 async def browse(chromium: str, address: str) -> str:

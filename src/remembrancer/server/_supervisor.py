@@ -77,6 +77,7 @@ class Supervisor:
         self._leave_after(FIRST_USER_SECONDS)
         ended = asyncio.ensure_future(asyncio.to_thread(self._process.wait))
         ready = asyncio.ensure_future(self._become_ready())
+        ready.add_done_callback(self._note_failure)
         stop = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait({ended, stop}, return_when=asyncio.FIRST_COMPLETED)
         if not ended.done():
@@ -182,6 +183,11 @@ class Supervisor:
                 self._stop.set()
                 return
             await asyncio.sleep(POLL_SECONDS)
+
+    def _note_failure(self, ready: asyncio.Future[None]) -> None:
+        if not ready.cancelled() and (error := ready.exception()) is not None:
+            self._problem = f"the supervisor could not follow the start: {error}"
+            self._stop.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         linger: float | None = None

@@ -11,7 +11,7 @@ import json
 import socket
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from remembrancer.server.folder import RunningServer
 
@@ -46,7 +46,7 @@ class Control:
 
     @classmethod
     async def open(cls, running: RunningServer, request: dict[str, Any]) -> tuple[Control, News] | None:
-        """Connect and make a request; None when nobody, or somebody else, listens there: the facts are stale."""
+        """Connect and make a request; None when nobody answers there, or somebody else does."""
         connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         connection.setblocking(False)
         control = cls(connection)
@@ -56,7 +56,7 @@ class Control:
                 await loop.sock_connect(connection, ("127.0.0.1", running.control_port))
                 await loop.sock_sendall(connection, json.dumps({**request, "token": running.token}).encode() + b"\n")
                 news = await control.next_news()
-        except (OSError, TimeoutError):
+        except (OSError, TimeoutError, ValidationError):
             control.close()
             return None
         except BaseException:

@@ -34,6 +34,15 @@ def _try_acquire(lock: BaseFileLock, timeout: float) -> bool:
     return True
 
 
+def is_held(path: Path) -> bool:
+    """Whether a living process holds the lock on a file."""
+    lock = _new_lock(path)
+    if not _try_acquire(lock, 0):
+        return True
+    lock.release()
+    return False
+
+
 @asynccontextmanager
 async def exclusive(path: Path) -> AsyncIterator[None]:
     """Hold the lock on a file, waiting without blocking the event loop."""

@@ -104,6 +104,11 @@ class DatabaseFolder:
         """Held while looking for a running server and starting one."""
         return self.path / "start.lock"
 
+    @property
+    def supervisor_lock(self) -> Path:
+        """Held by the supervisor as long as it lives."""
+        return self.path / "supervisor.lock"
+
     def prepare(self) -> None:
         """Make the folder, readable by this user only, with credentials in it, unless that was done before.
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server.control import Control, News
 from remembrancer.server.distribution import Progress
-from remembrancer.server.exclusive import exclusive
+from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
 
@@ -27,10 +27,12 @@ logger = logging.getLogger(__name__)
 
 START_SECONDS: Final = 600.0
 START_TRIES: Final = 5
+SILENT_SECONDS: Final = 60.0  # how long a supervisor may live without answering
 STORE_LOCK_SECONDS: Final = 2.0
 PATIENCE_SECONDS: Final = 10.0  # how often a slow start is mentioned in the log
 
 PORT_TAKEN = re.compile(r"BindException|Address already in use")
+TELLING = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Invalid|Neo\.\w+Error")
 STORE_LOCKED = re.compile(r"FileLockException|store_lock")
 
 
@@ -205,21 +207,26 @@ class Opening:
 
     async def _join_or_start(self, *, fresh_ports: bool) -> tuple[Control, News]:
         """Find the running server or start one, one process at a time."""
-        for _ in range(START_TRIES):
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + SILENT_SECONDS
+        while loop.time() < deadline:
             async with exclusive(self._folder.start_lock):
                 joined = await self._join()
-                if joined is None and await start_supervisor(self._folder, self._options, fresh_ports=fresh_ports):
-                    joined = await self._join()
-                    if joined is None:
-                        raise self._failure(await asyncio.to_thread(self._console))
+                if joined is None and not is_held(self._folder.supervisor_lock):
+                    await self._clear_away()
+                    if await start_supervisor(self._folder, self._options, fresh_ports=fresh_ports):
+                        joined = await self._join()
+                        if joined is None:
+                            raise self._failure(await asyncio.to_thread(self._console))
             if joined is not None and joined[1].state in ("starting", "ready"):
                 return joined
             if joined is None:
-                await asyncio.sleep(0.2)  # another supervisor has the folder, but has not said yet where it listens
+                await asyncio.sleep(0.2)  # a supervisor lives: it has not said yet where it listens, or is about to end
             else:
                 await self._wait_until_gone(joined[0])
         raise ServerUnavailableError(
-            f"the server in {self._folder.path} neither runs nor lets another one start", address=str(self._folder.path)
+            f"the supervisor of {self._folder.path} lives but does not answer; wait, or end it (its pid is in server.json)",
+            address=str(self._folder.path),
         )
 
     async def _join(self) -> tuple[Control, News] | None:
@@ -227,13 +234,17 @@ class Opening:
         if running is None:
             return None
         joined = await Control.open(running, self._request)
-        if joined is None:
-            logger.info("the server in %s has gone without a word: pid %d", self._folder.path, running.server_pid)
+        if joined is not None:
+            self._check_ports(joined)
+        return joined
+
+    async def _clear_away(self) -> None:
+        """Remove what a supervisor left that was killed. Only when its lock is free: one that is slow is not dead."""
+        running = self._folder.running()
+        if running is not None:
+            logger.info("the supervisor of %s was killed; its server had pid %d", self._folder.path, running.server_pid)
             await asyncio.to_thread(end_orphan, self._folder, running)
             self._folder.forget_running()
-            return None
-        self._check_ports(joined)
-        return joined
 
     def _check_ports(self, joined: tuple[Control, News]) -> None:
         control, news = joined
@@ -314,13 +325,14 @@ class Opening:
 
     def _failure(self, output: str) -> ServerUnavailableError:
         lines = [line.strip() for line in output.splitlines() if line.strip()]
-        telling = [line for line in lines if re.search(r"ERROR|Error|Exception|Caused by", line)]
+        telling = [line for line in lines if TELLING.search(line)]
         if STORE_LOCKED.search(output):
             reason = "another Neo4j uses its files"
         elif PORT_TAKEN.search(output):
             reason = "no port could be had"
         else:
-            reason = " / ".join((telling or lines)[-2:])[:500] or "it said nothing"
+            told = telling or lines[-1:] or ["it said nothing"]
+            reason = told[0] if len(told) == 1 else f"{told[0][:300]} ... {told[-1][:300]}"
         return ServerUnavailableError(
             f"Neo4j did not start in {self._folder.path}: {reason}; see {self._folder.console}",
             address=str(self._folder.path),
@@ -345,6 +357,7 @@ async def up(
     progress: Progress | None = None,
     start_timeout: float = START_SECONDS,
     heap: str | None = None,
+    jvm_options: Sequence[str] = (),
     bolt_port: int | None = None,
     http_port: int | None = None,
 ) -> ServerStatus:
@@ -355,6 +368,7 @@ async def up(
         progress=progress,
         start_timeout=start_timeout,
         heap=heap,
+        jvm_options=jvm_options,
         bolt_port=bolt_port,
         http_port=http_port,
     )
