@@ -225,7 +225,7 @@ class Opening:
             else:
                 await self._wait_until_gone(joined[0])
         raise ServerUnavailableError(
-            f"the supervisor of {self._folder.path} lives but does not answer; wait, or end it (its pid is in server.json)",
+            f"the supervisor of {self._folder.path} lives but does not answer: wait, or end it (pid in server.json)",
             address=str(self._folder.path),
         )
 
