@@ -1,20 +1,21 @@
 """The connection to Neo4j: one-trip reads, managed writes, and the one place where the driver's errors are translated.
 
 A read is one auto-commit statement with read access, so it costs one wire trip and a cluster may serve it from a
-follower; it is safe to repeat, so the retries are ours. A write is a managed transaction, since the driver alone
-knows how to repeat it after a deadlock; what it does not repeat (`EntityNotFound`, a placeholder removed between seek
-and lock) is repeated here.
+follower. A write is one transaction. Both are repeated here and not by the driver: its managed transactions wait a
+second before they repeat a deadlock, log every repetition as a warning, and do not repeat `EntityNotFound` (a
+placeholder removed between seek and lock). A commit whose answer was lost is never repeated.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
-import stamina
 from neo4j import exceptions
 
 from remembrancer.records import InvalidInputError, MigrationError, RemembranceError, ServerUnavailableError
@@ -27,25 +28,45 @@ T = TypeVar("T")
 MIN_SERVER = (2026, 1)
 """The oldest server that has the vector search with filters that every query here relies on."""
 
+PATIENCE = 30.0
+"""For how many seconds a read or write is repeated that fails for a reason that may pass."""
+
+_PATIENCE_WHEN_OPENING = 2.0  # a wrong address is met when opening, and should be told soon
+_CONNECT_SECONDS = 5.0  # for a server that does not even refuse
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 2.0
 _VANISHED = "Neo.ClientError.Statement.EntityNotFound"
-_ATTEMPTS = 8
-_PATIENCE = 30.0  # seconds over all attempts
+_NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
-def _worth_repeating(error: Exception) -> bool:
+def worth_repeating(error: Exception) -> bool:
+    """Whether the same statement may succeed a moment later: after a deadlock, a lost connection, a vanished node."""
     if isinstance(error, exceptions.Neo4jError):
         return error.is_retryable() or error.code == _VANISHED
     return isinstance(error, exceptions.DriverError) and error.is_retryable()
 
 
-def _vanished(error: Exception) -> bool:
-    return isinstance(error, exceptions.Neo4jError) and error.code == _VANISHED
+async def repeated(work: Callable[[], Awaitable[T]], *, patience: float) -> T:
+    """Do work until it succeeds, fails for good, or `patience` seconds are over; the pauses grow and are uneven."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + patience
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return await work()
+        except (exceptions.Neo4jError, exceptions.DriverError) as error:
+            wait = pause * random.uniform(0.5, 1.5)  # noqa: S311 - parts writers that met, guards nothing
+            if not worth_repeating(error) or loop.time() + wait > deadline:
+                raise
+            logger.debug("trying again in %.2f s: %s", wait, type(error).__name__)
+        await asyncio.sleep(wait)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class Transaction:
     """A running write transaction; every statement in it is one more wire trip."""
 
-    def __init__(self, transaction: neo4j.AsyncManagedTransaction | neo4j.AsyncTransaction) -> None:
+    def __init__(self, transaction: neo4j.AsyncTransaction) -> None:
         self._transaction = transaction
 
     async def run(self, text: str, parameters: Mapping[str, Any]) -> list[Row]:
@@ -89,8 +110,10 @@ class Database:
             ServerUnavailableError: Nothing answers.
             MigrationError: The server is too old; says which version is needed.
         """
+        if not isinstance(uri, str):
+            raise InvalidInputError("uri", f"expected text, got {type(uri).__name__}")
         try:
-            driver = neo4j.AsyncGraphDatabase.driver(uri, auth=auth)
+            driver = neo4j.AsyncGraphDatabase.driver(uri, auth=auth, connection_timeout=_CONNECT_SECONDS)
         except (ValueError, TypeError, exceptions.ConfigurationError) as error:
             raise InvalidInputError("uri", str(error)) from error
         async with driver:
@@ -102,11 +125,14 @@ class Database:
         """See that the server answers and is new enough.
 
         Raises:
+            InvalidInputError: User and password are refused, or there is no such database.
             ServerUnavailableError: Nothing answers.
             MigrationError: The server is too old.
         """
         rows = await self.read(
-            "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions", {}
+            "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions",
+            {},
+            patience=_PATIENCE_WHEN_OPENING,
         )
         version = str(rows[0]["versions"][0]) if rows else "unknown"
         parts = tuple(int(part) for part in version.split("-")[0].split(".")[:2] if part.isdigit())
@@ -114,40 +140,42 @@ class Database:
             needed = ".".join(f"{part:02}" for part in MIN_SERVER)
             raise MigrationError(f"Neo4j {version} at {self.address} is too old: {needed} or newer is needed")
 
-    async def read(self, text: str, parameters: Mapping[str, Any]) -> list[Row]:
-        """Run one reading statement in one wire trip; repeated when that may help.
+    async def read(self, text: str, parameters: Mapping[str, Any], *, patience: float = PATIENCE) -> list[Row]:
+        """Run one reading statement in one wire trip; repeated when that may help, for `patience` seconds.
 
         Raises:
             ServerUnavailableError: The database could not be reached.
             RemembranceError: The database refused the statement.
         """
+
+        async def attempt() -> list[Row]:
+            async with self._session(neo4j.READ_ACCESS) as session:
+                result = await session.run(_literal(text), dict(parameters))
+                return [record.data() async for record in result]
+
         with self.translated():
-            async for attempt in stamina.retry_context(on=_worth_repeating, attempts=_ATTEMPTS, timeout=_PATIENCE):
-                with attempt:
-                    async with self._session(neo4j.READ_ACCESS) as session:
-                        result = await session.run(_literal(text), dict(parameters))
-                        return [record.data() async for record in result]
-        raise AssertionError("a retry loop ends with a result or an error")
+            return await repeated(attempt, patience=patience)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run work in one managed transaction; repeated from its start after a deadlock or a lost connection.
+        """Run work in one transaction; repeated from its start after a deadlock or a lost connection.
 
         Raises:
-            ServerUnavailableError: The database could not be reached.
+            ServerUnavailableError: The database could not be reached; or the connection broke during the commit, and
+                then the message says that nobody knows whether it was done.
             RemembranceError: The database refused a statement; nothing was written.
         """
 
-        async def attempt_work(transaction: neo4j.AsyncManagedTransaction) -> T:
-            return await work(Transaction(transaction))
+        async def attempt() -> T:
+            async with (
+                self._session(neo4j.WRITE_ACCESS) as session,
+                await session.begin_transaction() as transaction,
+            ):
+                result = await work(Transaction(transaction))
+                await transaction.commit()
+                return result
 
         with self.translated():
-            async for attempt in stamina.retry_context(
-                on=_vanished, attempts=_ATTEMPTS, timeout=_PATIENCE, wait_initial=0.02
-            ):
-                with attempt:
-                    async with self._session(neo4j.WRITE_ACCESS) as session:
-                        return await session.execute_write(attempt_work)
-        raise AssertionError("a retry loop ends with a result or an error")
+            return await repeated(attempt, patience=PATIENCE)
 
     @asynccontextmanager
     async def holding(self) -> AsyncIterator[Transaction]:
@@ -185,18 +213,27 @@ class _Translation:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, exceptions.AuthError):
-            raise InvalidInputError("auth", f"Neo4j at {self._address} refused user and password") from error
-        if isinstance(error, exceptions.ServiceUnavailable | exceptions.SessionExpired | OSError):
-            message = f"Neo4j at {self._address} cannot be reached: {error}"
-            raise ServerUnavailableError(message, address=self._address) from error
-        if isinstance(error, exceptions.TransientError | exceptions.DatabaseUnavailable):
-            message = f"Neo4j at {self._address} is not ready: {error.message}"
-            raise ServerUnavailableError(message, address=self._address) from error
-        if isinstance(error, exceptions.Neo4jError):
-            raise RemembranceError(f"Neo4j refused a statement ({error.code}): {error.message}") from error
-        if isinstance(error, exceptions.DriverError):
-            raise ServerUnavailableError(f"Neo4j at {self._address}: {error}", address=self._address) from error
+        if isinstance(error, exceptions.Neo4jError | exceptions.DriverError | OSError):
+            raise self._translated(error) from error
+
+    def _translated(self, error: exceptions.Neo4jError | exceptions.DriverError | OSError) -> RemembranceError:
+        at = f"Neo4j at {self._address}"
+        match error:
+            case exceptions.AuthError():
+                return InvalidInputError("auth", f"{at} refused user and password")
+            case exceptions.ConfigurationError():
+                return InvalidInputError("auth", f"{at}: {error}")
+            case exceptions.IncompleteCommit():
+                problem = "the connection broke during a commit: it was done, or it was not; look, or repeat the write"
+                return ServerUnavailableError(f"{at}: {problem}", address=self._address)
+            case exceptions.TransientError() | exceptions.DatabaseUnavailable():
+                return ServerUnavailableError(f"{at} is not ready: {error.message}", address=self._address)
+            case exceptions.Neo4jError() if error.code == _NO_DATABASE:
+                return InvalidInputError("database", f"{at}: {error.message}")
+            case exceptions.Neo4jError():
+                return RemembranceError(f"Neo4j refused a statement ({error.code}): {error.message}")
+            case _:
+                return ServerUnavailableError(f"{at} cannot be reached: {error}", address=self._address)
 
 
 def _literal(text: str) -> LiteralString:

@@ -13,12 +13,11 @@ import logging
 import re
 from dataclasses import dataclass
 
-import stamina
 from neo4j import exceptions
 
 from remembrancer._version import __version__
 from remembrancer.graph import queries
-from remembrancer.graph.connection import Database, Row, Transaction, first
+from remembrancer.graph.connection import Database, Row, Transaction, first, repeated
 from remembrancer.records import Clock, EmbeddingSpace, EmbeddingSpaceMismatchError, MigrationError
 
 logger = logging.getLogger(__name__)
@@ -28,6 +27,7 @@ _SCHEMA_KEY = "CYPHER 25 CREATE CONSTRAINT schema_id IF NOT EXISTS FOR (n:Schema
 _EXISTS = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _CREATED = re.compile(r"CREATE (?:VECTOR INDEX|FULLTEXT INDEX|INDEX|CONSTRAINT) (\w+) IF NOT EXISTS")
 _VECTOR_NAME = re.compile(r"(message|episode|fact|theme|entity)_embedding_(\d+)")
+_SCHEMA_PATIENCE = 60.0  # seconds for a schema statement that meets others
 _INDEX_WAIT = 600  # seconds for indexes to be built over what is stored already
 
 
@@ -242,15 +242,9 @@ def _index_problems(row: Row, spaces: tuple[EmbeddingSpace, ...]) -> list[str]:
     return problems
 
 
-def _deadlocked(error: Exception) -> bool:
-    return isinstance(error, exceptions.TransientError)
-
-
 async def _change(database: Database, statement: str) -> None:
     try:
-        async for attempt in stamina.retry_context(on=_deadlocked, attempts=10, timeout=60.0, wait_initial=0.05):
-            with attempt:
-                await database.change_schema(statement)
+        await repeated(lambda: database.change_schema(statement), patience=_SCHEMA_PATIENCE)
     except exceptions.ClientError as error:
         if error.code == _EXISTS:
             return
