@@ -3,7 +3,7 @@
 `IF NOT EXISTS` alone is not safe: two processes that create one index at once make one of them fail, and constraints
 deadlock. So whoever changes the schema first locks the `Schema` node in an open transaction of its own session and
 keeps it open while a second session runs the schema statements (data and schema cannot share a transaction). An index
-that exists with other options is not noticed by `IF NOT EXISTS` either; `check_indexes` compares them.
+that exists with other options is not noticed by `IF NOT EXISTS` either; opening a store compares them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from neo4j import exceptions
 from remembrancer._version import __version__
 from remembrancer.graph import queries
 from remembrancer.graph.connection import Database, Row, Transaction, first, repeated
+from remembrancer.graph.indexes import SHOW, are_being_built, missing_and_wrong, needed_indexes
 from remembrancer.records import Clock, EmbeddingSpace, EmbeddingSpaceMismatchError, MigrationError
 
 logger = logging.getLogger(__name__)
@@ -25,8 +26,6 @@ logger = logging.getLogger(__name__)
 _FILE = re.compile(r"(\d{3})_([a-z0-9_]+)\.cypher")
 _SCHEMA_KEY = "CYPHER 25 CREATE CONSTRAINT schema_id IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE"
 _EXISTS = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
-_CREATED = re.compile(r"CREATE (?:VECTOR INDEX|FULLTEXT INDEX|INDEX|CONSTRAINT) (\w+) IF NOT EXISTS")
-_VECTOR_NAME = re.compile(r"(message|episode|fact|theme|entity)_embedding_(\d+)")
 _SCHEMA_PATIENCE = 60.0  # seconds for a schema statement that meets others
 _INDEX_WAIT = 600  # seconds for indexes to be built over what is stored already
 
@@ -106,14 +105,34 @@ def check_state(state: SchemaState | None) -> list[Migration]:
 
 
 async def migrate(database: Database, *, clock: Clock) -> list[str]:
-    """Apply what is missing; the names of what this call applied, empty when another process was first.
+    """Apply what is missing, and make again what was dropped by hand; the names of what this call did.
+
+    Empty when there was nothing to do, or another process was first.
 
     Raises:
         MigrationError: As `check_state`; or a statement failed, for example for want of rights.
     """
-    if not check_state(await schema_state(database)):
+    done = await _apply(database, check_state(await schema_state(database)), clock=clock)
+    state = await schema_state(database)
+    statements = _statements(*(enumerate(state.spaces, 1) if state is not None else ()))
+    missing, _ = missing_and_wrong(needed_indexes(statements), await database.read(SHOW, {}))
+    if not missing:
+        return done
+    names = {index.name for index in missing}
+    async with database.holding() as transaction:
+        await transaction.run(queries.load("schema.claim"), {"now": clock()})
+        for statement in statements:
+            if any(index.name in names for index in needed_indexes([statement])):
+                await _change(database, statement)
+        await _await_indexes(database)
+    return done + sorted(names)
+
+
+async def _apply(database: Database, missing: list[Migration], *, clock: Clock) -> list[str]:
+    if not missing:
         return []
-    await _change(database, _SCHEMA_KEY)
+    with database.translated():
+        await _change(database, _SCHEMA_KEY)
     async with database.holding() as transaction:
         state = _state(first(await transaction.run(queries.load("schema.claim"), {"now": clock()})))
         missing = check_state(state)
@@ -125,6 +144,14 @@ async def migrate(database: Database, *, clock: Clock) -> list[str]:
             await _await_indexes(database)
             await _record(transaction, state, missing)
     return [f"{migration.version:03}_{migration.name}" for migration in missing]
+
+
+def _statements(*spaces: tuple[int, EmbeddingSpace]) -> list[str]:
+    """The statements of every migration, and those of some embedding spaces."""
+    made = [statement for migration in migrations() for statement in migration.statements]
+    for number, space in spaces:
+        made += queries.statements(queries.load("schema.vector_indexes", number, space.dimensions))
+    return made
 
 
 async def _record(transaction: Transaction, state: SchemaState, missing: list[Migration]) -> None:
@@ -202,44 +229,36 @@ async def namespace_space(
 
 
 async def check_indexes(database: Database) -> list[str]:
-    """What is wrong with the indexes that the queries need; empty when all is well.
-
-    Compares names, states, dimensions, similarity and quantization, which `IF NOT EXISTS` hides.
-    """
+    """What is wrong with the indexes of every embedding space; empty when all is well."""
     state = await schema_state(database)
     if state is None:
         return ["the database was never migrated: run `remembrancer migrate`"]
-    rows = await database.read("SHOW INDEXES YIELD name, state, options, properties, type", {})
-    found = {row["name"]: row for row in rows}
-    wanted = [name for migration in migrations() for s in migration.statements for name in _CREATED.findall(s)]
-    for number, space in enumerate(state.spaces, 1):
-        text = queries.load("schema.vector_indexes", number, space.dimensions)
-        wanted += [name for s in queries.statements(text) for name in _CREATED.findall(s)]
-    problems = [f"index {name} is missing: run `remembrancer migrate`" for name in wanted if name not in found]
-    for name in wanted:
-        if name in found:
-            problems += _index_problems(found[name], state.spaces)
-    return problems
+    needed = needed_indexes(_statements(*enumerate(state.spaces, 1)))
+    rows = await database.read(SHOW, {})
+    missing, wrong = missing_and_wrong(needed, rows)
+    building = ["indexes are still being built: wait"] if are_being_built(needed, rows) else []
+    return [_says_missing(index.name) for index in missing] + wrong + building
 
 
-def _index_problems(row: Row, spaces: tuple[EmbeddingSpace, ...]) -> list[str]:
-    problems = []
-    name = row["name"]
-    if row["state"] != "ONLINE":
-        problems.append(f"index {name} is {row['state'].lower()}")
-    if match := _VECTOR_NAME.fullmatch(name):
-        config = row["options"].get("indexConfig", {})
-        expected: dict[str, object] = {
-            "vector.dimensions": spaces[int(match[2]) - 1].dimensions,
-            "vector.similarity_function": "COSINE",
-            "vector.quantization.type": "NONE",
-        }
-        problems += [
-            f"index {name} has {key} = {config.get(key)}, expected {value}: drop it and run `remembrancer migrate`"
-            for key, value in expected.items()
-            if str(config.get(key)).upper() != str(value).upper()
-        ]
-    return problems
+async def require_indexes(database: Database, space: tuple[int, EmbeddingSpace] | None) -> None:
+    """See that what the queries of one embedding space need is there and as they need it; waits while it is built.
+
+    Raises:
+        MigrationError: An index or constraint is missing or wrong; names it and says what to do.
+    """
+    needed = needed_indexes(_statements(*([space] if space is not None else ())))
+    rows = await database.read(SHOW, {})
+    if are_being_built(needed, rows):
+        logger.info("waiting for indexes to be built")
+        await _await_indexes(database)
+        rows = await database.read(SHOW, {})
+    missing, wrong = missing_and_wrong(needed, rows)
+    if problems := [_says_missing(index.name) for index in missing] + wrong:
+        raise MigrationError("; ".join(problems))
+
+
+def _says_missing(name: str) -> str:
+    return f"index {name} is missing: run `remembrancer migrate`"
 
 
 async def _change(database: Database, statement: str) -> None:
@@ -263,11 +282,10 @@ async def prepare(database: Database, *, migrate_first: bool, clock: Clock) -> N
     Raises:
         MigrationError: Something is missing and `migrate_first` is false; or as `migrate`.
     """
-    if migrate_first:
-        await migrate(database, clock=clock)
-        return
     missing = check_state(await schema_state(database))
-    if missing:
+    if migrate_first:
+        await _apply(database, missing, clock=clock)
+    elif missing:
         names = ", ".join(f"{migration.version:03}_{migration.name}" for migration in missing)
         raise MigrationError(
             f"the database lacks migrations ({names}): run `remembrancer migrate`, or connect with migrate=True"
@@ -283,5 +301,6 @@ __all__ = [
     "migrations",
     "namespace_space",
     "prepare",
+    "require_indexes",
     "schema_state",
 ]

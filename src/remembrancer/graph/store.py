@@ -11,7 +11,7 @@ from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, Transaction, first
 from remembrancer.graph.index import Neo4jIndex
-from remembrancer.graph.migrations import namespace_space, prepare
+from remembrancer.graph.migrations import namespace_space, prepare, require_indexes
 from remembrancer.graph.retrieval import GraphRetrieval
 from remembrancer.graph.usage import UsageCounter
 from remembrancer.graph.values import text_key
@@ -19,7 +19,7 @@ from remembrancer.graph.writing import BatchWriter
 from remembrancer.ports import Direction, MemoryStore
 from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text
 from remembrancer.ports.arguments import direction as checked_direction
-from remembrancer.ports.recall import Findings, RecallQuestion
+from remembrancer.ports.recall import Candidates, Findings, RecallQuestion
 from remembrancer.records import (
     Clock,
     EmbeddingSpace,
@@ -96,7 +96,8 @@ class Neo4jStore(MemoryStore):
         Raises:
             InvalidInputError: An argument is wrong.
             ServerUnavailableError: Nothing answers.
-            MigrationError: The schema is newer than this library, or older and `migrate` is false.
+            MigrationError: The schema is newer than this library, or older and `migrate` is false; or an index is
+                missing or has other options than the queries need.
             EmbeddingSpaceMismatchError: The namespace belongs to another embedding space.
         """
         checked = require_key(namespace, field="namespace")
@@ -111,6 +112,7 @@ class Neo4jStore(MemoryStore):
                 opened = await stack.enter_async_context(Database.open(uri, auth=auth, name=database))
             await prepare(opened, migrate_first=migrate, clock=clock)
             belongs = await namespace_space(opened, checked, space, clock=clock)
+            await require_indexes(opened, belongs)
             store = cls(opened, checked, space=belongs, clock=clock)
             try:
                 yield store
@@ -350,3 +352,7 @@ class Neo4jStore(MemoryStore):
     async def recall(self, question: RecallQuestion) -> Findings:
         """The best evidence for a question, found and ranked in one statement and one wire trip."""
         return await self._retrieval.recall(question)
+
+    async def gather_candidates(self, question: RecallQuestion) -> Candidates:
+        """What `recall` would rank, unranked; needs a question with a vector."""
+        return await self._retrieval.gather_candidates(question)
