@@ -33,6 +33,7 @@ PATIENCE = 30.0
 
 _PATIENCE_WHEN_OPENING = 2.0  # a wrong address is met when opening, and should be told soon
 _CONNECT_SECONDS = 5.0  # for a server that does not even refuse
+_OPENING_SECONDS = 15.0  # for one that takes connections and then says nothing; the driver alone would wait a minute
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 2.0
 _VANISHED = "Neo.ClientError.Statement.EntityNotFound"
@@ -129,11 +130,16 @@ class Database:
             ServerUnavailableError: Nothing answers.
             MigrationError: The server is too old.
         """
-        rows = await self.read(
-            "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions",
-            {},
-            patience=_PATIENCE_WHEN_OPENING,
-        )
+        try:
+            async with asyncio.timeout(_OPENING_SECONDS):
+                rows = await self.read(
+                    "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions",
+                    {},
+                    patience=_PATIENCE_WHEN_OPENING,
+                )
+        except TimeoutError as error:
+            message = f"Neo4j at {self.address} does not answer within {_OPENING_SECONDS:g} seconds"
+            raise ServerUnavailableError(message, address=self.address) from error
         version = str(rows[0]["versions"][0]) if rows else "unknown"
         parts = tuple(int(part) for part in version.split("-")[0].split(".")[:2] if part.isdigit())
         if parts < MIN_SERVER:
