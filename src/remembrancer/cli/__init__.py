@@ -1,0 +1,18 @@
+"""The command line. Needs the extra `cli`; importing this package loads neither typer nor rich."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line on the arguments of this process; the entry point `remembrancer`."""
+    try:
+        from remembrancer.cli.application import application
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("rich", "typer"):
+            raise
+        sys.exit(f'the command line needs the package {error.name!r}: pip install "remembrancer[cli]"')
+    application()

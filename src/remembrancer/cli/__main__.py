@@ -1,0 +1,5 @@
+"""`python -m remembrancer.cli` is `remembrancer`."""
+
+from remembrancer.cli import main
+
+main()

@@ -1,0 +1,59 @@
+"""All commands, as typer runs them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remembrancer._version import __version__
+from remembrancer.cli.checkup import doctor, migrate
+from remembrancer.cli.command import Coroutine, as_command
+from remembrancer.cli.demonstration import demo
+from remembrancer.cli.exit_code import EXPLAINED
+from remembrancer.cli.ingesting import ingest
+from remembrancer.cli.local_server import browser, down, status, up
+from remembrancer.cli.recalling import recall
+from remembrancer.cli.showing import show
+
+_SERVER = "The local server"
+_DATABASE = "The database"
+_MEMORY = "The memory"
+_COMMANDS: tuple[tuple[str, Coroutine], ...] = (
+    (_MEMORY, ingest),
+    (_MEMORY, recall),
+    (_MEMORY, show),
+    (_MEMORY, demo),
+    (_SERVER, up),
+    (_SERVER, down),
+    (_SERVER, status),
+    (_SERVER, browser),
+    (_DATABASE, migrate),
+    (_DATABASE, doctor),
+)
+
+application = typer.Typer(
+    name="remembrancer",
+    help="A temporal memory for AI agents that lives in Neo4j.",
+    epilog=EXPLAINED,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for panel, coroutine in _COMMANDS:
+    application.command(coroutine.__name__, epilog=EXPLAINED, rich_help_panel=panel)(as_command(coroutine))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"remembrancer {__version__}")
+        raise typer.Exit
+
+
+@application.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """A temporal memory for AI agents that lives in Neo4j."""

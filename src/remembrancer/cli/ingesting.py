@@ -1,0 +1,87 @@
+"""`ingest`: messages of a file go into the memory."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remembrancer.cli.connection import NAMESPACE, EmbedderOption, NamespaceOption, Server, open_memory
+from remembrancer.cli.embedders import EmbedderName
+from remembrancer.cli.exit_code import ExitCode
+from remembrancer.cli.message_file import FileFormat, Messages, messages_in
+from remembrancer.cli.output import Output
+from remembrancer.hierarchy.ingestion import IngestReport
+from remembrancer.memory import Memory
+from remembrancer.records import InvalidInputError, RecordKind
+
+_SHOWN_FAILURES = 20
+_KINDS: tuple[RecordKind, ...] = ("message", "episode", "fact", "theme", "entity", "relationship")
+
+
+async def ingest(
+    server: Server,
+    output: Output,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines, or JSON; - for stdin.")],
+    namespace: NamespaceOption = NAMESPACE,
+    embedder: EmbedderOption = EmbedderName.AUTO,
+    file_format: Annotated[
+        FileFormat, typer.Option("--format", help="auto: by the file's ending, else by its first line.")
+    ] = FileFormat.AUTO,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option("--idempotency-key", help="The same key with the same messages writes nothing a second time."),
+    ] = None,
+) -> ExitCode:
+    """Take the messages of a file in.
+
+    A message has role, content and timestamp, and may have speaker, conversation, metadata and id. Messages that are
+    stored already change nothing, so an ingest that stopped is simply run again.
+
+    JSON (a list, or an object with such a list as `messages`) is checked whole before anything is written. JSON Lines
+    are read as a stream: a bad line stops the ingest, and what came before it may be stored. Ends with 1 when nothing
+    could be read from some episodes.
+    """
+    with messages_in(file, file_format=file_format) as messages:
+        async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
+            report = await _take_in(memory, messages, output, idempotency_key=idempotency_key)
+            model = memory.embedder.model if memory.embedder is not None else None
+    _tell(output, report)
+    output.document(
+        {"namespace": namespace, "embedder": model, "counts": report.counts, **report.model_dump(mode="json")}
+    )
+    return ExitCode.FAILED if report.failed else ExitCode.FINE
+
+
+async def _take_in(memory: Memory, messages: Messages, output: Output, *, idempotency_key: str | None) -> IngestReport:
+    stored = 0
+    total = len(messages) if isinstance(messages, list) else None
+    with output.counting("Reading messages", total=total) as progress:
+
+        def count(read: int) -> None:
+            nonlocal stored
+            stored = read
+            progress(read)
+
+        try:
+            return await memory.ingest(messages, idempotency_key=idempotency_key, progress=count)
+        except InvalidInputError:
+            if stored:
+                output.note(f"the first {stored} messages are stored: mend the file and run it again")
+            raise
+
+
+def _tell(output: Output, report: IngestReport) -> None:
+    rows = [
+        [kind, *(str(len(by_kind.get(kind, ()))) for by_kind in (report.created, report.changed, report.removed))]
+        for kind in _KINDS
+    ]
+    output.text(f"{report.messages_read} messages read, {len(report.duplicates)} of them stored before.")
+    if report.replayed_batches:
+        output.text(f"{report.replayed_batches} of {report.batches} batches were written by an earlier call.")
+    output.table("kind", "new", "changed", "removed", rows=rows, numbers=("new", "changed", "removed"))
+    if report.failed:
+        output.text("", f"Nothing could be read from {len(report.failed)} episodes; their messages are stored:")
+        output.text(*(f"  {failed.episode_id}  {failed.reason}" for failed in report.failed[:_SHOWN_FAILURES]))
+        if len(report.failed) > _SHOWN_FAILURES:
+            output.text(f"  and {len(report.failed) - _SHOWN_FAILURES} more; --json names all")

@@ -1,0 +1,109 @@
+"""The local server: `up`, `down`, `status`, `browser`."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from remembrancer.cli.connection import PathOption
+from remembrancer.cli.exit_code import ExitCode
+from remembrancer.cli.output import Output, is_terminal
+from remembrancer.records import ServerUnavailableError
+from remembrancer.server import LocalServer, ServerStatus, default_path
+from remembrancer.server import down as stop_server
+from remembrancer.server import status as server_status
+from remembrancer.server import up as start_server
+
+_LICENCE = (
+    "Neo4j Community and Neo4j Browser are under the GPLv3: fetched to this machine, run as a process of their own."
+)
+
+
+async def up(
+    output: Output,
+    path: PathOption = None,
+    heap: Annotated[str | None, typer.Option("--heap", help="Memory of the server's JVM, such as 512m or 2g.")] = None,
+    bolt_port: Annotated[int | None, typer.Option("--bolt-port", help="By default that of the last time.")] = None,
+    http_port: Annotated[int | None, typer.Option("--http-port", help="By default that of the last time.")] = None,
+) -> None:
+    """Start the local Neo4j, and let it run until `remembrancer down`. Fetches it the first time."""
+    with output.downloading("Fetching Neo4j, once") as progress:
+        found = await start_server(
+            _folder(path),
+            heap=heap,
+            bolt_port=bolt_port,
+            http_port=http_port,
+            progress=progress,
+        )
+    _tell(output, found)
+    output.text("", "It runs until `remembrancer down`. To look at it: `remembrancer browser`.", _LICENCE)
+
+
+async def down(output: Output, path: PathOption = None) -> None:
+    """Stop the local Neo4j, whoever uses it, and wait until it has stopped."""
+    folder = _folder(path)
+    was_running = await stop_server(folder)
+    output.text(f"Stopped the server of {folder}." if was_running else f"No server was running for {folder}.")
+    output.document({"path": str(folder), "was_running": was_running})
+
+
+async def status(output: Output, path: PathOption = None) -> ExitCode:
+    """Say whether the local Neo4j runs, and where. Ends with 3 when it does not."""
+    found = await server_status(_folder(path))
+    _tell(output, found)
+    return ExitCode.FINE if found.running else ExitCode.UNAVAILABLE
+
+
+async def browser(
+    output: Output,
+    path: PathOption = None,
+    show_password: Annotated[
+        bool, typer.Option("--show-password", help="Print the password even where stdout is not a terminal.")
+    ] = False,
+    open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it, or only print the address.")] = True,
+) -> None:
+    """Open the local server's Neo4j Browser, with style, saved queries and guide in place."""
+    folder = _folder(path)
+    found = await server_status(folder)
+    if not found.running:
+        raise ServerUnavailableError(
+            f"no server runs for {folder}: start it with `remembrancer up`", address=str(folder)
+        )
+    async with LocalServer.open(folder) as server:
+        shown = show_password or (is_terminal() and not output.json)
+        answer: dict[str, Any] = {"url": server.browser_url, "username": server.username}
+        answer |= {"password": server.password} if shown else {}
+        credentials = server.path / "credentials.json"
+        output.text(
+            f"Browser   {server.browser_url}",
+            f"User      {server.username}",
+            f"Password  {server.password}" if shown else f"Password  in {credentials}, or with --show-password",
+        )
+        output.document({**answer, "credentials": str(credentials), "pinned": found.pinned})
+        if not found.pinned:
+            output.note("the server stops when its last user leaves; `remembrancer up` keeps it")
+        if open_it and is_terminal() and not output.json and not webbrowser.open(server.browser_url):
+            output.note("no browser could be opened here: open the address yourself")
+
+
+def _folder(path: Path | None) -> Path:
+    return (path if path is not None else default_path()).expanduser().absolute()
+
+
+def _tell(output: Output, found: ServerStatus) -> None:
+    output.document(found.model_dump(mode="json"))
+    if not found.running:
+        output.text(f"No server runs for {found.path}.")
+        return
+    state = "ready" if found.ready else "starting"
+    kept = "until `remembrancer down`" if found.pinned else "until its last user leaves"
+    output.text(
+        f"Neo4j {found.version} is {state}, {kept}; {found.users} connected.",
+        f"Folder    {found.path}",
+        f"Bolt      {found.bolt_uri}",
+        f"HTTP      {found.http_uri}",
+        f"Processes {found.server_pid} (Neo4j), {found.supervisor_pid} (its supervisor)",
+    )

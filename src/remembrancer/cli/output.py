@@ -1,0 +1,156 @@
+"""What a command prints: its answer on stdout, everything else on stderr.
+
+With `--json` the answer is exactly one JSON document, also when the command fails. Texts from the memory were written
+by others: control characters in them, which could steer a terminal, are shown as a replacement character, and nothing
+in them is read as markup.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from remembrancer.records import RemembranceError
+
+# Controls but for tab and line feed, and the marks that turn the direction of the text around them.
+_HIDDEN = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_REPLACED = dict.fromkeys(_HIDDEN, "\N{REPLACEMENT CHARACTER}")
+_FORMAT = "%(levelname)s: %(message)s"
+_WIDTH = 120  # of tables that do not go to a terminal
+PANEL = "Output"
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a command's words go; the options that every command has."""
+
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text.", rich_help_panel=PANEL)
+    ] = False
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log everything, and show where an error comes from.", rich_help_panel=PANEL)
+    ] = False
+
+    def text(self, *lines: str | Text) -> None:
+        """Lines for a reader, on stdout; nothing with `--json`."""
+        if not self.json:
+            console = _stdout()
+            for line in lines:
+                # Into a file or a pipe a line goes as it is; a terminal gets it broken between words.
+                console.print(printable(line), soft_wrap=not console.is_terminal)
+
+    def heading(self, title: str) -> None:
+        """A title with an empty line before it."""
+        self.text("", Text(title, style="bold"))
+
+    def table(self, *columns: str, rows: Sequence[Sequence[str | Text]], numbers: Sequence[str] = ()) -> None:
+        """A table, on stdout; nothing with `--json`. `numbers` names the columns that are set to the right."""
+        if self.json:
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for column in columns:
+            table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*map(printable, row))
+        _stdout().print(table)
+
+    def document(self, value: Mapping[str, Any]) -> None:
+        """The answer as JSON, on stdout; nothing without `--json`."""
+        if self.json:
+            is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+            sys.stdout.write(json.dumps(value, ensure_ascii=not is_unicode, indent=2) + "\n")
+
+    def note(self, message: str) -> None:
+        """Something worth knowing, on stderr."""
+        console = _stderr()
+        console.print(printable(message), style="dim", soft_wrap=not console.is_terminal)
+
+    def error(self, error: RemembranceError) -> None:
+        """An error: one line on stderr, and with `--json` a document as well."""
+        _stderr().print(Text.assemble(("error: ", "bold red"), _visible(" ".join(str(error).split()))), soft_wrap=True)
+        self.document({"error": {"type": type(error).__name__, "message": str(error)}})
+
+    @contextmanager
+    def counting(self, what: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """A bar on stderr, while that is a terminal; yields what tells it how many there are."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        console = _stderr()
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task(what, total=total)
+            yield lambda done: progress.update(task, completed=done)
+
+    @contextmanager
+    def downloading(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar of bytes, likewise, once there is something to show; yields what tells it how many, and of how many."""
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+        console = _stderr()
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task(what, total=None, visible=False)
+            yield lambda done, total: progress.update(task, completed=done, total=total, visible=True)
+
+    @contextmanager
+    def logging(self) -> Iterator[None]:
+        """A block whose log goes to stderr: warnings, with `--debug` everything of this library."""
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter(_FORMAT))
+        logger = logging.getLogger("remembrancer")
+        before = logger.level, logger.propagate
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG if self.debug else logging.WARNING)
+        logger.propagate = False
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before[0])
+            logger.propagate = before[1]
+
+
+def printable(text: str | Text) -> Text:
+    """The text without characters that could steer a terminal; a `Text` was made of such."""
+    return text if isinstance(text, Text) else Text(_visible(text))
+
+
+def moment(instant: dt.datetime | None, *, open_end: str = "") -> str:
+    """An instant for a reader: UTC, to the minute; a date alone at midnight."""
+    if instant is None:
+        return open_end
+    midnight = instant.time() == dt.time(0)
+    return f"{instant:%Y-%m-%d}" if midnight else f"{instant:%Y-%m-%d %H:%M}"
+
+
+def is_terminal() -> bool:
+    """Whether somebody reads stdout as it is printed."""
+    return _stdout().is_terminal
+
+
+def _visible(text: str) -> str:
+    return text.replace("\r\n", "\n").translate(_REPLACED)
+
+
+def _stdout() -> Console:
+    return _console(stderr=False)
+
+
+def _stderr() -> Console:
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH
+    return console
