@@ -42,7 +42,13 @@ class BatchWriter:
         self._draft = ReceiptDraft()
 
     async def write(self, batch: RecordBatch, *, idempotency_key: str | None) -> Receipt:
-        """Write the batch, or answer with the receipt of the write that had this key first."""
+        """Write the batch, or answer with the receipt of the write that had this key first.
+
+        Raises:
+            ConcurrencyError: An episode does not hold as many messages as the batch expects, or a message that is to
+                go into such an episode is in another one.
+            NotFoundError: Facts are to be added to a theme that is not stored.
+        """
         if idempotency_key is not None:
             earlier = await self._once(idempotency_key, None)
             if earlier is not None:
@@ -112,7 +118,11 @@ class BatchWriter:
     async def _put_episodes(self, batch: RecordBatch) -> None:
         messages = {row["id"]: row for episode in batch.episodes for row in rows.message_rows(episode)}
         token = namespace_token(self._namespace)
-        await self._put("message", list(messages.values()), namespace_token=token, now=self._now)
+        put = await self._put("message", list(messages.values()), namespace_token=token, now=self._now)
+        for message_id in put["moved"] if put is not None else ():
+            # Two writers of new episodes that share a message meet here: to take it away would leave its facts behind.
+            if messages[message_id]["properties"]["episode_id"] in batch.expected_messages:
+                raise ConcurrencyError("message", message_id, expected=0, actual=1)
         await self._put("episode", [rows.episode_row(episode) for episode in batch.episodes])
         if words := rows.speaker_words(batch.episodes):
             await self._run("namespace.add_speakers", words=words)
@@ -184,7 +194,7 @@ def _row_id(row: Row) -> str:
 
 
 def _with_claims(batch: RecordBatch, claimed: dict[str, str]) -> RecordBatch:
-    """The batch with the ids that stand for its claims; a list of entities names each still once."""
+    """The batch with the ids that stand for its claims; two claims that became one are named twice."""
     if all(own == other for own, other in claimed.items()):
         return batch
 

@@ -58,42 +58,41 @@ async def _fit(
 ) -> list[GrownEpisode]:
     near = await store.find_episode_near(
         conversation,
-        starting_before=_moved(fresh.ended_at, segmenter.reach),
-        ending_after=_moved(fresh.started_at, -segmenter.reach),
+        starting_before=_later(fresh.ended_at, segmenter.reach),
+        ending_after=_earlier(fresh.started_at, segmenter.reach),
     )
     if near is None:
         return [_new(fresh, conversation)]
     former = grown.get(near.id, GrownEpisode(near, (), near))
     added = (*former.added, *fresh.messages)
     new_ids = {message.id for message in added}
-    results: list[GrownEpisode] = []
+    held: list[Episode] = []
+    apart: list[Episode] = []
     for segment in await segmenter.segment([*former.episode.messages, *fresh.messages]):
-        ids = [message.id for message in segment.messages]
-        if any(message_id not in new_ids for message_id in ids):
-            # Where the segmenter would now cut a stored episode in two, what is stored stays together.
-            results.append(_continued(near, segment, added) if not results else _joined(results.pop(), segment, added))
-        else:
-            results.append(_new(segment, conversation))
-    return results
+        is_new = all(message.id in new_ids for message in segment.messages)
+        (apart if is_new else held).append(segment)
+    news = [_new(segment, conversation) for segment in apart]
+    if not held or any(new.episode.id == near.id for new in news):
+        return [_continued(near, [*held, *apart], added)]
+    return [_continued(near, held, added), *news]
 
 
-def _continued(stored: Episode, segment: Episode, added: Sequence[Message]) -> GrownEpisode:
-    held = {message.id for message in segment.messages}
+def _continued(stored: Episode, segments: Sequence[Episode], added: Sequence[Message]) -> GrownEpisode:
+    """The stored episode with the messages of some segments.
+
+    Where the segmenter would now cut a stored episode in two, what is stored stays together.
+    """
+    ordered = sorted(segments, key=lambda segment: segment.started_at)
+    messages = tuple(message for segment in ordered for message in segment.messages)
+    held = {message.id for message in messages}
     episode = stored.model_copy(
         update={
-            "messages": segment.messages,
-            "started_at": segment.started_at,
-            "ended_at": segment.ended_at,
+            "messages": messages,
+            "started_at": min(segment.started_at for segment in ordered),
+            "ended_at": max(segment.ended_at for segment in ordered),
         }
     )
     return GrownEpisode(episode, tuple(message for message in added if message.id in held), stored)
-
-
-def _joined(first: GrownEpisode, segment: Episode, added: Sequence[Message]) -> GrownEpisode:
-    whole = [*first.episode.messages, *segment.messages]
-    held = {message.id for message in whole}
-    episode = first.episode.model_copy(update={"messages": tuple(whole), "ended_at": segment.ended_at})
-    return GrownEpisode(episode, tuple(message for message in added if message.id in held), first.stored)
 
 
 def _new(segment: Episode, conversation: str | None) -> GrownEpisode:
@@ -102,8 +101,9 @@ def _new(segment: Episode, conversation: str | None) -> GrownEpisode:
     return GrownEpisode(episode, tuple(segment.messages), None)
 
 
-def _moved(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
-    try:
-        return instant + by
-    except OverflowError:
-        return _LAST if by > dt.timedelta(0) else _FIRST
+def _later(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
+    return instant + by if by < _LAST - instant else _LAST
+
+
+def _earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
+    return instant - by if by < instant - _FIRST else _FIRST

@@ -29,11 +29,17 @@ def as_message(value: object, *, field: str) -> Message:
         raise translated(error, within=field) from error
 
 
-async def portions(messages: Incoming, *, size: int) -> AsyncIterator[list[Message]]:
+async def portions(messages: Incoming, *, size: int, keep_cut_short: bool) -> AsyncIterator[list[Message]]:
     """The messages in lists of `size`, the last one shorter.
 
-    A list is checked whole before its first portion is handed on, so that one bad message in it stops everything; of
-    a stream each portion is checked when it is its turn.
+    A list is checked whole before its first portion is handed on, so that one bad message in it stops everything. Of
+    a stream, which may fail or bring a bad message at any time, each message is checked when it is its turn.
+
+    Args:
+        messages: What the caller handed in.
+        size: The length of a portion, 1 or more.
+        keep_cut_short: Whether, when a stream fails, the messages that came since the last whole portion are handed
+            on before the error is.
 
     Raises:
         InvalidInputError: A message is wrong; names its place.
@@ -44,15 +50,29 @@ async def portions(messages: Incoming, *, size: int) -> AsyncIterator[list[Messa
             yield checked[start : start + size]
         return
     portion: list[Message] = []
-    place = 0
-    async for value in _stream(messages):
-        portion.append(as_message(value, field=f"messages.{place}"))
-        place += 1
-        if len(portion) == size:
+    failure: Exception | None = None
+    checked_stream = _checked(messages)
+    while failure is None:
+        try:
+            portion.append(await anext(checked_stream))
+        except StopAsyncIteration:
+            break
+        except Exception as error:  # the caller's stream may raise anything; it is raised again below
+            failure = error
+        if failure is None and len(portion) == size:
             yield portion
             portion = []
-    if portion:
+    if portion and (failure is None or keep_cut_short):
         yield portion
+    if failure is not None:
+        raise failure
+
+
+async def _checked(messages: object) -> AsyncIterator[Message]:
+    place = 0
+    async for value in _stream(messages):
+        yield as_message(value, field=f"messages.{place}")
+        place += 1
 
 
 async def _stream(messages: object) -> AsyncIterator[object]:

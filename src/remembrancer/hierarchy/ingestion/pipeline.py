@@ -7,19 +7,31 @@ changes nothing. What is in memory at once is one portion, whatever is stored.
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import logging
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode, fit_into_episodes
 from remembrancer.hierarchy.ingestion.incoming import Incoming, portions
-from remembrancer.hierarchy.ingestion.reading import Reading, read_episodes
+from remembrancer.hierarchy.ingestion.reading import Reader, Reading
 from remembrancer.hierarchy.ingestion.report import IngestReport, ReportDraft
 from remembrancer.hierarchy.ingestion.theming import gather_under_themes
 from remembrancer.hierarchy.ingestion.vectors import Vectors
 from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
-from remembrancer.records import ConcurrencyError, Fact, Message, RecordBatch
-from remembrancer.records.key import require_key
+from remembrancer.records import (
+    ConcurrencyError,
+    Fact,
+    InvalidInputError,
+    Message,
+    NotFoundError,
+    Receipt,
+    RecordBatch,
+    RemembranceError,
+)
+from remembrancer.records.key import MAX_KEY_BYTES, require_key
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +41,9 @@ Progress = Callable[[int], None]
 PORTION = 200
 """How many messages are stored in one transaction."""
 
-_TRIES = 20
+_TRIES = 60
+_LONGEST_PAUSE = 0.5  # seconds before a portion is planned again
+_NUMBER_BYTES = 20  # what a portion's number may add to an idempotency key
 
 
 @dataclass(frozen=True)
@@ -65,17 +79,17 @@ class Ingestion:
             progress: Told after each portion how many messages have been read.
 
         Raises:
-            InvalidInputError: A message is wrong; names it.
+            InvalidInputError: A message is wrong, or the key was used for other messages; names it. Of a stream,
+                what came before is stored; with a key, in whole portions.
             EmbeddingDimensionMismatchError: The embedder made vectors of another length than the store keeps.
             ServerUnavailableError: The database or the embedder could not be reached; what was committed stays.
+            ConcurrencyError: Other writers were first again and again.
         """
-        if idempotency_key is not None:
-            require_key(idempotency_key, field="idempotency_key")
+        prefix = None if idempotency_key is None else _key_prefix(idempotency_key)
         draft = ReportDraft()
         number = 0
-        async for portion in portions(messages, size=PORTION):
-            key = None if idempotency_key is None else f"{idempotency_key}/{number}"
-            await self._take_in(portion, draft, idempotency_key=key)
+        async for portion in portions(messages, size=PORTION, keep_cut_short=prefix is None):
+            await self._take_in(portion, draft, idempotency_key=None if prefix is None else f"{prefix}/{number}")
             draft.messages_read += len(portion)
             number += 1
             if progress is not None:
@@ -84,6 +98,7 @@ class Ingestion:
 
     async def _take_in(self, portion: Sequence[Message], draft: ReportDraft, *, idempotency_key: str | None) -> None:
         vectors = Vectors(self.embedder)
+        reader = Reader(self.extractor, at_once=self.extractions_at_once)
         for attempt in range(_TRIES):
             stored = await self.store.stored_message_ids([message.id for message in portion])
             fresh, duplicates = _fresh(portion, stored)
@@ -91,15 +106,18 @@ class Ingestion:
                 draft.duplicates += duplicates
                 return
             grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
-            reading = await read_episodes(grown, extractor=self.extractor, at_once=self.extractions_at_once)
+            reading = await reader.read(grown)
             batch = await self._batch(grown, reading, vectors)
             try:
                 receipt = await self.store.write(batch, idempotency_key=idempotency_key)
-            except ConcurrencyError as error:
-                if attempt == _TRIES - 1:
+            except (ConcurrencyError, NotFoundError) as error:
+                if attempt == _TRIES - 1 or not _was_overtaken(error):
                     raise
                 logger.debug("planning a portion again: %s", error)
+                await asyncio.sleep(random.uniform(0, min(0.01 * 2**attempt, _LONGEST_PAUSE)))  # noqa: S311
                 continue
+            if receipt.replayed:
+                _require_same(fresh, receipt, key=idempotency_key)
             draft.duplicates += duplicates
             draft.failed += reading.failed
             draft.add(receipt)
@@ -122,6 +140,25 @@ class Ingestion:
                 one.episode.id: len(one.stored.messages) if one.stored is not None else 0 for one in grown
             },
         )
+
+
+def _key_prefix(idempotency_key: str) -> str:
+    key = require_key(idempotency_key, field="idempotency_key").encode()
+    return idempotency_key if len(key) + _NUMBER_BYTES <= MAX_KEY_BYTES else hashlib.sha256(key).hexdigest()
+
+
+def _was_overtaken(error: RemembranceError) -> bool:
+    """Whether another writer changed what a portion was planned on; a theme may have been absorbed meanwhile."""
+    return isinstance(error, ConcurrencyError) or (isinstance(error, NotFoundError) and error.kind == "theme")
+
+
+def _require_same(fresh: Sequence[Message], receipt: Receipt, *, key: str | None) -> None:
+    """See that a replayed write was one of these messages: others would be lost without a word."""
+    written = set(receipt.created.get("message", ())) | set(receipt.changed.get("message", ()))
+    others = sum(message.id not in written for message in fresh)
+    if others:
+        problem = f"{key!r} was used for other messages: {others} of these are not stored; use another key"
+        raise InvalidInputError("idempotency_key", problem)
 
 
 def _fresh(portion: Sequence[Message], stored: set[str]) -> tuple[list[Message], list[str]]:

@@ -30,35 +30,54 @@ class Reading:
     failed: tuple[FailedExtraction, ...]
 
 
-async def read_episodes(grown: Sequence[GrownEpisode], *, extractor: Extractor, at_once: int) -> Reading:
-    """Run the extractor over what is new in each episode, several at a time.
+class Reader:
+    """Reads the episodes of one portion, several at a time; what it has read once it does not ask for again.
 
-    A fact's id is made from its episode and its words, so that the same sentence read twice from one episode is one
-    fact. One episode that cannot be read stops none of the others.
+    A portion is planned again when another writer was first, and most of the new plan is as it was.
     """
-    gate = asyncio.Semaphore(at_once)
 
-    async def read(one: GrownEpisode) -> Extraction | FailedExtraction:
-        part = one.episode.model_copy(update={"messages": one.added, "fact_ids": ()})
-        async with gate:
-            try:
-                return await extractor.extract(part)
-            except RemembranceError as error:
-                return FailedExtraction(episode_id=one.episode.id, reason=str(error))
+    def __init__(self, extractor: Extractor, *, at_once: int) -> None:
+        self._extractor = extractor
+        self._gate = asyncio.Semaphore(at_once)
+        self._known: dict[tuple[str, tuple[str, ...]], Extraction | FailedExtraction] = {}
 
-    results = await asyncio.gather(*(read(one) for one in grown))
-    facts: dict[str, tuple[Fact, ...]] = {}
-    entities: list[Entity] = []
-    relationships: list[Relationship] = []
-    failed: list[FailedExtraction] = []
-    for one, result in zip(grown, results, strict=True):
-        if isinstance(result, FailedExtraction):
-            failed.append(result)
-            continue
-        facts[one.episode.id] = _new_facts(one, result.facts)
-        entities += result.entities
-        relationships += result.relationships
-    return Reading(facts, tuple(entities), tuple(relationships), tuple(failed))
+    async def read(self, grown: Sequence[GrownEpisode]) -> Reading:
+        """Run the extractor over what is new in each episode.
+
+        A fact's id is made from its episode and its words, so that the same sentence read twice from one episode is
+        one fact. One episode from which nothing can be read (`RemembranceError`) stops none of the others; any other
+        error stops them all.
+        """
+        asked = [asyncio.ensure_future(self._extraction(one)) for one in grown]
+        try:
+            results = await asyncio.gather(*asked)
+        finally:
+            for one_asked in asked:
+                one_asked.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        facts: dict[str, tuple[Fact, ...]] = {}
+        entities: list[Entity] = []
+        relationships: list[Relationship] = []
+        failed: list[FailedExtraction] = []
+        for one, result in zip(grown, results, strict=True):
+            if isinstance(result, FailedExtraction):
+                failed.append(result)
+                continue
+            facts[one.episode.id] = _new_facts(one, result.facts)
+            entities += result.entities
+            relationships += result.relationships
+        return Reading(facts, tuple(entities), tuple(relationships), tuple(failed))
+
+    async def _extraction(self, one: GrownEpisode) -> Extraction | FailedExtraction:
+        key = (one.episode.id, tuple(message.id for message in one.added))
+        if key not in self._known:
+            part = one.episode.model_copy(update={"messages": one.added, "fact_ids": ()})
+            async with self._gate:
+                try:
+                    self._known[key] = await self._extractor.extract(part)
+                except RemembranceError as error:
+                    self._known[key] = FailedExtraction(episode_id=one.episode.id, reason=str(error))
+        return self._known[key]
 
 
 def _new_facts(one: GrownEpisode, facts: Sequence[Fact]) -> tuple[Fact, ...]:
