@@ -1,0 +1,49 @@
+# Needs Python 3.11 or later and make; all else comes from package registries. ARGS goes to the tests or the demo.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+ARGS   ?=
+
+.PHONY: help venv demo test lint check format clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make venv    the library, all extras and the tools, in $(VENV)"
+	@echo "make demo    the demo, in a local database"
+	@echo "make test    the whole suite, with a Neo4j of its own; ARGS='tests/records -k window' for a part"
+	@echo "make lint    format, lint, types, layers"
+	@echo "make check   test and lint"
+	@echo "make format  put the code in order"
+	@echo "make clean   remove what these made in this folder"
+
+venv: $(READY)
+
+$(READY): pyproject.toml src/remembrancer/_version.py
+	@echo "setting up $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --editable ".[all,testing]" --group dev
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/remembrancer demo $(ARGS)
+
+test: $(READY)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY)
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+check: test lint
+
+format: $(READY)
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .demo
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
