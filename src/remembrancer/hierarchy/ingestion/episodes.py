@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembrancer.ports import MemoryStore, Segmenter
-from remembrancer.records import Episode, Message
+from remembrancer.records import ConcurrencyError, Episode, Message
 from remembrancer.records.key import derived_id
 
 _FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
@@ -36,6 +36,9 @@ async def fit_into_episodes(
 
     An episode that began with messages of one conversation holds that conversation only. A new episode's id is made
     from its conversation and its first message, so that two writers of the same messages make the same episode.
+
+    Raises:
+        ConcurrencyError: One of the messages is stored by now.
     """
     by_conversation: dict[str | None, list[Message]] = {}
     for message in messages:
@@ -64,6 +67,11 @@ async def _fit(
     if near is None:
         return [_new(fresh, conversation)]
     former = grown.get(near.id, GrownEpisode(near, (), near))
+    held_now = {message.id for message in former.episode.messages}
+    if any(message.id in held_now for message in fresh.messages):
+        # Another writer stored it after it was seen to be new.
+        before = len(held_now) - len(former.added)
+        raise ConcurrencyError("episode", near.id, expected=before, actual=before + 1)
     added = (*former.added, *fresh.messages)
     new_ids = {message.id for message in added}
     held: list[Episode] = []

@@ -105,10 +105,10 @@ class Ingestion:
             if not fresh and idempotency_key is None:
                 draft.duplicates += duplicates
                 return
-            grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
-            reading = await reader.read(grown)
-            batch = await self._batch(grown, reading, vectors)
             try:
+                grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
+                reading = await reader.read(grown)
+                batch = await self._batch(grown, reading, vectors)
                 receipt = await self.store.write(batch, idempotency_key=idempotency_key)
             except (ConcurrencyError, NotFoundError) as error:
                 if attempt == _TRIES - 1 or not _was_overtaken(error):
@@ -137,7 +137,8 @@ class Ingestion:
             assertions=reading.relationships,
             removals={"theme": theming.absorbed} if theming.absorbed else {},
             expected_messages={
-                one.episode.id: len(one.stored.messages) if one.stored is not None else 0 for one in grown
+                one.episode.id: len({message.id for message in one.stored.messages}) if one.stored is not None else 0
+                for one in grown
             },
         )
 
