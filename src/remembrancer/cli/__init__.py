@@ -12,7 +12,8 @@ def main() -> None:
     try:
         from remembrancer.cli.application import application
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("rich", "typer"):
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("rich", "typer"):
             raise
-        sys.exit(f'the command line needs the package {error.name!r}: pip install "remembrancer[cli]"')
+        sys.exit(f'the command line needs the package {missing!r}: pip install "remembrancer[cli]"')
     application()

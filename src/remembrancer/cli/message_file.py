@@ -74,7 +74,8 @@ def _opened(name: str) -> Iterator[TextIO]:
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
     try:
-        yield from file
+        for line in file:  # noqa: UP028  # delegating would close the file with the generator
+            yield line
     except UnicodeDecodeError as error:
         raise InvalidInputError("FILE", f"{name} is not UTF-8: {error}") from error
     except OSError as error:
