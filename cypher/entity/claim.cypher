@@ -10,7 +10,9 @@
 //     properties : MAP             of a new entity, `name_key` and `live` included
 //     embedding  : VECTOR | NULL
 // returns, a row per key:
-//   name_key : STRING, id : STRING, created : BOOLEAN
+//   name_key : STRING, id : STRING
+//   written  : 'created' | 'changed' | NULL   'changed': its id was that of another entity, or of a closed one, which it
+//                                             replaces; NULL: it was stored and stays as it is
 //
 // why: two nodes with two jobs. `Entity.name_key` finds the entity, so that renamed, deleted and hand-written ones count as
 // they are now; of several the earliest created_at, then id. `EntityName` (no edges) is only a lock: taken when nothing
@@ -32,22 +34,22 @@ CALL (row, known) {
   CALL (row, other) {
     WITH row, other WHERE other IS NULL
     MERGE (made:Entity {namespace: $namespace, id: row.id}) ON CREATE SET made:Placeholder
-    WITH row, made WHERE made:Placeholder
+    WITH row, made, CASE WHEN made:Placeholder THEN 'created' ELSE 'changed' END AS written
     REMOVE made:Placeholder
-    SET made += row.properties
-    RETURN made, true AS created
+    SET made += row.properties, made[$embedding_property] = null
+    RETURN made, written
    UNION ALL
     WITH row, other WHERE other IS NOT NULL
-    RETURN other AS made, false AS created
+    RETURN other AS made, null AS written
   }
-  RETURN made AS entity, created
+  RETURN made AS entity, written
  UNION ALL
   WITH row, known WHERE known IS NOT NULL
-  RETURN known AS entity, false AS created
+  RETURN known AS entity, null AS written
 }
-CALL (entity, row, created) {
-  WITH entity, row WHERE created AND row.embedding IS NOT NULL
+CALL (entity, row, written) {
+  WITH entity, row WHERE written IS NOT NULL AND row.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(entity, $embedding_property, row.embedding)
 }
-RETURN row.name_key AS name_key, entity.id AS id, created
+RETURN row.name_key AS name_key, entity.id AS id, written
 ORDER BY name_key

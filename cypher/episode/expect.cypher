@@ -3,6 +3,7 @@
 // params:
 //   $namespace : STRING
 //   $ids       : LIST<STRING>   sorted, each once
+//   $put       : LIST<STRING>   those of them that this transaction will put
 // returns, a row per id:
 //   id : STRING, messages : INTEGER   0 when the episode is not stored
 //
@@ -10,7 +11,16 @@
 // locks what is there. The put that follows in this transaction fills the placeholder.
 CYPHER 25
 UNWIND $ids AS id
-MERGE (episode:Episode {namespace: $namespace, id: id}) ON CREATE SET episode:Placeholder
+CALL (id) {
+  WITH id WHERE id IN $put
+  MERGE (episode:Episode {namespace: $namespace, id: id}) ON CREATE SET episode:Placeholder
+  RETURN episode
+ UNION ALL
+  WITH id WHERE NOT id IN $put
+  OPTIONAL MATCH (episode:Episode {namespace: $namespace, id: id})
+  RETURN episode
+}
 REMOVE episode.fresh
 WITH episode, id
-RETURN id, CASE WHEN episode:Placeholder THEN 0 ELSE COUNT { (episode)-[:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder } END AS messages
+RETURN id, CASE WHEN episode IS NULL OR episode:Placeholder THEN 0
+                ELSE COUNT { (episode)-[:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder } END AS messages

@@ -51,7 +51,8 @@ CALL (written) {                                   // edges that the record no l
       WHEN 'FROM_EPISODE' THEN target.id IN episode_ids
       WHEN 'CITES' THEN target.id IN message_ids
       ELSE target.name IN tag_names END
-  WITH old, target ORDER BY type(old), coalesce(target.id, target.name)
+  WITH old, target, CASE type(old) WHEN 'MENTIONS' THEN 0 WHEN 'FROM_EPISODE' THEN 1 WHEN 'CITES' THEN 2 ELSE 3 END AS kind
+  ORDER BY kind, coalesce(target.id, target.name)
   DELETE old
   WITH DISTINCT target WHERE target:Placeholder OR target:Tag
   RETURN collect(target) AS left

@@ -16,7 +16,8 @@ CALL () {
 CALL (facts) {
   UNWIND facts AS fact
   MATCH (fact)-[old:MENTIONS|FROM_EPISODE|CITES|TAGGED]->(target)
-  WITH old, target ORDER BY type(old), coalesce(target.id, target.name)
+  WITH old, target, CASE type(old) WHEN 'MENTIONS' THEN 0 WHEN 'FROM_EPISODE' THEN 1 WHEN 'CITES' THEN 2 ELSE 3 END AS kind
+  ORDER BY kind, coalesce(target.id, target.name)
   DELETE old
   WITH DISTINCT target WHERE target:Placeholder OR target:Tag
   RETURN collect(target) AS left

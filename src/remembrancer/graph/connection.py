@@ -162,8 +162,12 @@ class Database:
         with self.translated():
             return await repeated(attempt, patience=patience)
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(self, work: Callable[[Transaction], Awaitable[T]], *, patience: float = PATIENCE) -> T:
         """Run work in one transaction; repeated from its start after a deadlock or a lost connection.
+
+        Args:
+            work: Runs the statements; called anew for each attempt.
+            patience: For how many seconds it is repeated.
 
         Raises:
             ServerUnavailableError: The database could not be reached; or the connection broke during the commit, and
@@ -181,7 +185,7 @@ class Database:
                 return result
 
         with self.translated():
-            return await repeated(attempt, patience=PATIENCE)
+            return await repeated(attempt, patience=patience)
 
     @asynccontextmanager
     async def holding(self) -> AsyncIterator[Transaction]:

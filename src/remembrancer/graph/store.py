@@ -43,6 +43,7 @@ from remembrancer.records.key import require_id, require_ids, require_key
 R = TypeVar("R", Entity, Episode, Fact, Message, Relationship, Theme)
 
 _CLEARED_AT_ONCE = 5_000
+_ATTEMPTS_AT_ONCE = 2  # before writers that keep meeting go one after the other
 
 
 class Neo4jStore(MemoryStore):
@@ -116,8 +117,10 @@ class Neo4jStore(MemoryStore):
             store = cls(opened, checked, space=belongs, clock=clock)
             try:
                 yield store
-            finally:
-                await store.aclose()
+            except BaseException:
+                await store._usage.close_after_failure()
+                raise
+            await store.aclose()
 
     async def aclose(self) -> None:
         """Write outstanding usage counts; the database stays open."""
@@ -170,8 +173,13 @@ class Neo4jStore(MemoryStore):
         if checked.is_empty and idempotency_key is None:
             return Receipt()
         now = require_instant(self._clock(), field="clock")
+        attempts = 0
 
         async def work(transaction: Transaction) -> Receipt:
+            nonlocal attempts
+            attempts += 1
+            if attempts > _ATTEMPTS_AT_ONCE:
+                await transaction.run(queries.load("write.in_turn"), {"namespace": self._namespace})
             writer = BatchWriter(transaction, namespace=self._namespace, space=self._number, now=now)
             return await writer.write(checked, idempotency_key=idempotency_key)
 

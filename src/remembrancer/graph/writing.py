@@ -79,7 +79,8 @@ class BatchWriter:
     async def _expect(self, batch: RecordBatch) -> None:
         if not batch.expected_messages:
             return
-        for row in await self._run("episode.expect", ids=sorted(batch.expected_messages)):
+        put = [episode.id for episode in batch.episodes]
+        for row in await self._run("episode.expect", ids=sorted(batch.expected_messages), put=put):
             expected = batch.expected_messages[row["id"]]
             if row["messages"] != expected:
                 raise ConcurrencyError("episode", row["id"], expected=expected, actual=row["messages"])
@@ -100,7 +101,8 @@ class BatchWriter:
             by_key.setdefault(name_key(entity.name, entity.entity_type), []).append(entity)
         claim_rows = [rows.claim_row(by_key[key][0]) for key in sorted(by_key)]
         found = await self._run("entity.claim", rows=claim_rows, now=self._now, embedding_property=self._embedding)
-        self._draft.created("entity", (row["id"] for row in found if row["created"]))
+        self._draft.created("entity", (row["id"] for row in found if row["written"] == "created"))
+        self._draft.changed("entity", (row["id"] for row in found if row["written"] == "changed"))
         return {entity.id: row["id"] for row in found for entity in by_key[row["name_key"]]}
 
     async def _put(self, kind: RecordKind, records: Sequence[Row], **parameters: Any) -> Row | None:
