@@ -3,6 +3,7 @@
 // params:
 //   $namespace : STRING
 //   $rows      : LIST<MAP>, sorted by id, each id once: {id: STRING, uses: INTEGER, at: ZONED DATETIME (UTC)}
+// returns: nothing
 //
 // why: rows in the order of their keys, so that counters lock in one order. Unknown ids match nothing.
 CYPHER 25

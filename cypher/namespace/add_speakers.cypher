@@ -3,6 +3,7 @@
 // params:
 //   $namespace : STRING
 //   $words     : LIST<STRING>   lower case, each once
+// returns: nothing
 //
 // why: the list is looked at first and written only when a word is new, so that writers do not queue for this node.
 CYPHER 25

@@ -3,6 +3,7 @@
 // params:
 //   $namespace : STRING
 //   $rows      : LIST<MAP>, sorted by id: {id : STRING, valid_from : ZONED DATETIME (UTC)}
+// returns: nothing
 CYPHER 25
 UNWIND $rows AS row
 MATCH ()-[r:RELATES_TO {namespace: $namespace, id: row.id}]->()

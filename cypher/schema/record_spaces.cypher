@@ -3,6 +3,7 @@
 // params:
 //   $models     : LIST<STRING>    by number from 1
 //   $dimensions : LIST<INTEGER>   in the same order
+// returns: nothing
 CYPHER 25
 MATCH (schema:Schema {id: 'remembrancer'})
 SET schema.space_models = $models, schema.space_dimensions = $dimensions
