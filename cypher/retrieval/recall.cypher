@@ -6,8 +6,11 @@
 //   $embedding   : VECTOR                  of the namespace's embedding space
 //   $terms       : LIST<[word, needle, query]>   the question's words; needle '' where an earlier word has the same
 //   $windows     : LIST<[first, last, weight]>   days that the question names
+//   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
-//   $live        : LIST<BOOLEAN>           [true], or [true, false] for closed facts too
+//   $live        : LIST<BOOLEAN>           [true], or [true, false] where closed facts may count
+//   $include_invalidated : BOOLEAN         closed facts too
+//   $message_limit, $fact_limit : INTEGER  candidates of each search; more where what was recorded later is left out behind it
 //   $valid_at    : ZONED DATETIME          facts that held, messages that had been said
 //   $today       : STRING                  the day of $valid_at
 //   $believed_at : ZONED DATETIME          only what had been recorded by then
@@ -23,7 +26,9 @@
 //
 // why: two searches that know the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
 // of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
-// the messages that it cites, and for itself where it cites none that is stored.
+// the messages that it cites, unless it only repeats their words, and for itself where it cites none that is stored.
+// Messages without a conversation around them (documents) get a second step: the best of them search on with their own vectors
+// and names, which finds what a question only reaches through another text.
 CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
@@ -31,12 +36,12 @@ WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN
 WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, reduce(text = '', x IN wanted | text + ' ' + x[2]) AS text
 CALL (text) {
   MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-    WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near) SCORE AS s
+    WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
   RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
  UNION ALL
   WITH text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('message_text',
-    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $weights.near}) YIELD node, score
+    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $message_limit}) YIELD node, score
   RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
  UNION ALL
   UNWIND $windows AS w
@@ -47,27 +52,61 @@ CALL (text) {
   CALL (text) {
     MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
       WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
-        AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $weights.near_facts) SCORE AS s
+        AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
     RETURN f, 2 * s - 1 AS c, null AS b
    UNION ALL
     WITH text WHERE text <> ''
     CALL db.index.fulltext.queryNodes('fact_text',
-      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $weights.near_facts}) YIELD node, score
+      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $fact_limit}) YIELD node, score
     WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
     RETURN node AS f, null AS c, score AS b
   }
   WITH f, max(c) AS c, max(b) AS b
-  WHERE f.recorded_at <= $believed_at
+  WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
   WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
   OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
   RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-         CASE WHEN m IS NOT NULL THEN c END AS fc, CASE WHEN m IS NOT NULL THEN b END AS fb
+         CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
 }
 WITH named, needles, text, m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
 WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-WITH named, needles, text, m, near, b, fc, fb, ' ' + toLower(m.content) AS low,
+WITH named, needles, text, m, near, b, fc, fb,
      coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
+WITH named, needles, text, collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS best, min(near) AS lowest
+WITH named, needles, text, first, lowest, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best
+CALL (first, best) {                               // second step: from what stands alone, without a conversation around it
+  UNWIND first AS h
+  WITH h, h.c + $weights.seed_text * h.b / best AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
+  WITH h WHERE h.m.context = '' AND h.m.embedding_1 IS NOT NULL
+  RETURN collect(h.m) AS seeds
+}
+CALL (seeds, text) {
+  UNWIND range(0, size(seeds) - 1) AS rank
+  WITH rank, seeds[rank] AS seed, text
+  CALL (seed, text) {
+    MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
+      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed) SCORE AS s
+    RETURN m, null AS b
+   UNION ALL
+    WITH reduce(t = text, x IN seed.names | t + ' ' + x) AS words WHERE words <> ''
+    CALL db.index.fulltext.queryNodes('message_text',
+      '+namespace_token:' + $namespace_token + '^0 +(content:(' + words + ') context:(' + words + ')^0.5)', {limit: $weights.near_seed}) YIELD node, score
+    RETURN node AS m, score AS b
+  }
+  WITH rank, seed, m, coalesce(max(b), 0.0) AS b
+  WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
+  WITH rank, seed, collect({m: m, b: b}) AS reached, CASE WHEN max(b) > 0 THEN max(b) ELSE 1.0 END AS top
+  UNWIND reached AS x
+  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, link:
+    $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
+    + $weights.hop_text * x.b / top - $weights.hop_rank * rank}) AS second
+}
+UNWIND first + second AS h
+WITH named, needles, text, lowest, h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link
+WITH named, needles, text, m, near, b, fc, fb, link, ' ' + toLower(m.content) AS low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
+     coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
 WITH named, needles, text, near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
+     hop: CASE WHEN link IS NULL THEN 0.0 WHEN c + link > floor THEN c + link - floor ELSE 0.0 END,
      has: [x IN needles WHERE low CONTAINS x]} AS h
 ORDER BY coalesce(near, -1.0) DESC
 WITH named, needles, text, collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
@@ -85,14 +124,17 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
     $weights.similarity * h.c,
     $weights.text * h.b / best,
     prior,
+    $weights.neighbour * reduce(x = 0.0, o IN hs | CASE WHEN abs(o.p - h.p) = 1 AND o.c > x THEN o.c ELSE x END),
     $weights.coverage * reduce(s = 0.0, x IN rarity |
       CASE WHEN any(o IN hs WHERE abs(o.p - h.p) <= $weights.reach AND x[0] IN o.has) THEN s + x[1] ELSE s END) / total,
     $weights.date * reduce(x = 0.0, w IN $windows | CASE WHEN w[2] > x
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
+    CASE WHEN $asks_when AND h.m.mentions_time THEN $weights.time ELSE 0.0 END,
     CASE WHEN size(named) = 0 THEN 0.0
       WHEN any(w IN split(toLower(coalesce(h.m.speaker, '')), ' ') WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
     CASE WHEN h.m.content ENDS WITH '?' THEN -$weights.question ELSE 0.0 END,
-    $weights.fact * h.fc + $weights.fact_text * h.fb / fbest] AS parts
+    $weights.fact * h.fc + $weights.fact_text * h.fb / fbest,
+    $weights.hop * h.hop] AS parts
   WITH m, h, parts, reduce(s = 0.0, x IN parts | s + x) AS score
   ORDER BY score DESC, m.id LIMIT $limit
   RETURN collect([CASE WHEN m:Fact THEN 1 ELSE 0 END, m.id, m.content, coalesce(m.speaker, m.role), toString(coalesce(m.timestamp, m.valid_from)),
@@ -100,7 +142,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
     CASE WHEN m:Fact THEN COLLECT { MATCH (m)-[:CITES]->(s) RETURN s.id } ELSE [] END]) AS evidence
 }
 CALL (text) {
-  WITH text WHERE text <> '' AND NOT $live = [true, false]
+  WITH text WHERE text <> '' AND NOT $include_invalidated
   CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +content:(' + text + ')', {limit: 50}) YIELD node
   WHERE NOT node.live AND NOT node.quarantined
   RETURN count(node) AS superseded

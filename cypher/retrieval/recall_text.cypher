@@ -5,10 +5,11 @@
 //   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
 //   $terms       : LIST<[word, needle, query]>   the question's words; needle '' where an earlier word has the same
 //   $windows     : LIST<[first, last, weight]>   days that the question names
+//   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
-//   $live        : LIST<BOOLEAN>           [true], or [true, false] for closed facts too
+//   $include_invalidated : BOOLEAN         closed facts too
+//   $message_limit, $fact_limit : INTEGER  candidates of each search; more where what was recorded later is left out behind it
 //   $valid_at    : ZONED DATETIME          facts that held, messages that had been said
-//   $today       : STRING                  the day of $valid_at
 //   $believed_at : ZONED DATETIME          only what had been recorded by then
 //   $weights     : MAP                     fields of RecallWeights
 //   $limit       : INTEGER                 the most rows
@@ -22,7 +23,7 @@
 //
 // why: as retrieval.recall, for a memory without an embedder: a search that knows the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
 // of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
-// the messages that it cites, and for itself where it cites none that is stored.
+// the messages that it cites, unless it only repeats their words, and for itself where it cites none that is stored.
 CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
@@ -31,22 +32,22 @@ WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, reduce(text = '', 
 CALL (text) {
   WITH text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('message_text',
-    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $weights.near}) YIELD node, score
+    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $message_limit}) YIELD node, score
   RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
  UNION ALL
   CALL (text) {
     WITH text WHERE text <> ''
     CALL db.index.fulltext.queryNodes('fact_text',
-      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $weights.near_facts}) YIELD node, score
+      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $fact_limit}) YIELD node, score
     WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
     RETURN node AS f, null AS c, score AS b
   }
   WITH f, max(c) AS c, max(b) AS b
-  WHERE f.recorded_at <= $believed_at
+  WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
   WITH f, 0.0 AS c, c AS near, coalesce(b, 0.0) AS b
   OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
   RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-         CASE WHEN m IS NOT NULL THEN c END AS fc, CASE WHEN m IS NOT NULL THEN b END AS fb
+         CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
 }
 WITH named, needles, text, m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
 WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
@@ -70,14 +71,17 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
     $weights.similarity * h.c,
     $weights.text * h.b / best,
     prior,
+    0.0,
     $weights.coverage * reduce(s = 0.0, x IN rarity |
       CASE WHEN any(o IN hs WHERE abs(o.p - h.p) <= $weights.reach AND x[0] IN o.has) THEN s + x[1] ELSE s END) / total,
     $weights.date * reduce(x = 0.0, w IN $windows | CASE WHEN w[2] > x
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
+    CASE WHEN $asks_when AND h.m.mentions_time THEN $weights.time ELSE 0.0 END,
     CASE WHEN size(named) = 0 THEN 0.0
       WHEN any(w IN split(toLower(coalesce(h.m.speaker, '')), ' ') WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
     CASE WHEN h.m.content ENDS WITH '?' THEN -$weights.question ELSE 0.0 END,
-    $weights.fact * h.fc + $weights.fact_text * h.fb / fbest] AS parts
+    $weights.fact * h.fc + $weights.fact_text * h.fb / fbest,
+    0.0] AS parts
   WITH m, h, parts, reduce(s = 0.0, x IN parts | s + x) AS score
   ORDER BY score DESC, m.id LIMIT $limit
   RETURN collect([CASE WHEN m:Fact THEN 1 ELSE 0 END, m.id, m.content, coalesce(m.speaker, m.role), toString(coalesce(m.timestamp, m.valid_from)),
@@ -85,7 +89,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
     CASE WHEN m:Fact THEN COLLECT { MATCH (m)-[:CITES]->(s) RETURN s.id } ELSE [] END]) AS evidence
 }
 CALL (text) {
-  WITH text WHERE text <> '' AND NOT $live = [true, false]
+  WITH text WHERE text <> '' AND NOT $include_invalidated
   CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +content:(' + text + ')', {limit: 50}) YIELD node
   WHERE NOT node.live AND NOT node.quarantined
   RETURN count(node) AS superseded

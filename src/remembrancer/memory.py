@@ -223,6 +223,7 @@ class Memory:
         return cls.connect(
             server.bolt_uri,
             auth=(server.username, server.password),
+            database="neo4j",
             namespace=namespace,
             embedder=embedder,
             segmenter=segmenter,

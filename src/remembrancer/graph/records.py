@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from remembrancer.graph.recall_text import context_around, names_in
 from remembrancer.graph.values import (
     as_json,
     as_vector,
@@ -18,6 +17,7 @@ from remembrancer.graph.values import (
 )
 from remembrancer.records import Entity, Episode, Fact, Message, Relationship, Theme, name_key
 from remembrancer.records.key import without_repeats
+from remembrancer.records.recall_copies import context_around, mentions_time, names_in
 
 Row = dict[str, Any]
 
@@ -80,6 +80,7 @@ def message_rows(episode: Episode) -> list[Row]:
             "day": message.timestamp.date().isoformat(),
             "context": context_around(episode.messages, position),
             "names": list(names_in(message.content)),
+            "mentions_time": mentions_time(message.content),
             "episode_id": episode.id,
             "position": position,
             **provenance_properties(message.provenance),

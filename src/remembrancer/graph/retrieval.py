@@ -11,11 +11,12 @@ from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, first
 from remembrancer.graph.values import as_vector, closed_token, namespace_token
 from remembrancer.ports.arguments import query_vector
-from remembrancer.ports.recall import Evidence, Findings, RecallQuestion
+from remembrancer.ports.recall import Candidate, Candidates, Evidence, Findings, RecallQuestion
 from remembrancer.records import QUARANTINE_TAG, SIMILARITY_TOLERANCE, MemoryQuery, MemoryResult, Subgraph
 from remembrancer.records.instant import parse_instant
 
 _END = dt.datetime.max.replace(tzinfo=dt.UTC)
+_FURTHER = 4
 _ENTITY_CAP = 500  # what a walk visits at most on the entity path; retrieval.subgraph has the same as its default
 
 
@@ -83,17 +84,40 @@ class GraphRetrieval:
             speakers=tuple(row["speakers"]),
         )
 
+    async def gather_candidates(self, question: RecallQuestion) -> Candidates:
+        """What `recall` would rank, unranked."""
+        query = queries.load("retrieval.recall_candidates", self._number, self._dimensions or 384)
+        parameters = self._recall_parameters(question)
+        del parameters["limit"], parameters["asks_when"]
+        found = await self._database.read(query, {"namespace": self._namespace, **parameters})
+        if not found:
+            return Candidates(stored=await self._stored())
+        row = found[0]
+        return Candidates(
+            tuple(_candidate(item) for item in row["candidates"]),
+            lowest=row["lowest"],
+            speakers=tuple(row["speakers"]),
+            superseded=row["superseded"],
+        )
+
     def _recall_parameters(self, question: RecallQuestion) -> dict[str, Any]:
         tokens = [namespace_token(self._namespace)]
-        if question.include_invalidated:
+        may_be_closed = question.include_invalidated or question.believed_at is not None
+        # What was recorded later, or held at another time, is left out behind the searches, so they look further.
+        more = 1 if question.believed_at is None else _FURTHER
+        if may_be_closed:
             tokens.append(closed_token(self._namespace))
         parameters: dict[str, Any] = {
             "namespace_token": tokens[0],
             "fact_tokens": " ".join(tokens),
             "closed_token": closed_token(self._namespace),
             "terms": [list(term) for term in question.terms],
+            "asks_when": question.asks_when,
             "windows": [list(window) for window in question.windows],
-            "live": [True, False] if question.include_invalidated else [True],
+            "live": [True, False] if may_be_closed else [True],
+            "include_invalidated": question.include_invalidated,
+            "message_limit": question.weights.near * more,
+            "fact_limit": question.weights.near_facts * more,
             "valid_at": question.valid_at,
             "today": question.valid_at.date().isoformat(),
             "believed_at": question.believed_at or _END,
@@ -157,6 +181,20 @@ def _evidence(item: list[Any]) -> Evidence:
         speaker=speaker,
         at=parse_instant(at),
         source_ids=tuple(sources),
+    )
+
+
+def _candidate(item: list[Any]) -> Candidate:
+    *fields, mentions_time, near, similarity, text_rank, fact, fact_text, link, sources = item
+    return Candidate(
+        _evidence([*fields, 0.0, (), sources]),
+        similarity=similarity,
+        was_near=near is not None,
+        text_rank=text_rank,
+        fact_similarity=fact,
+        fact_rank=fact_text,
+        mentions_time=mentions_time,
+        link=link,
     )
 
 

@@ -34,6 +34,7 @@ class RecordGraph:
     """All records of one namespace.
 
     Attributes:
+        message_recorded_at: When each message was learnt.
         episodes: Without their messages, which are records of their own; `episode_messages` holds their ids in order.
         version: Grows with every change but the counting of usage.
     """
@@ -50,6 +51,7 @@ class RecordGraph:
         self.entities: dict[str, Entity] = {}
         self.relationships: dict[str, Relationship] = {}
         self.episode_messages: dict[str, tuple[str, ...]] = {}
+        self.message_recorded_at: dict[str, dt.datetime] = {}
         self.version: int = getattr(self, "version", 0) + 1
         self._by_kind: dict[RecordKind, dict[str, Any]] = {
             "message": self.messages,

@@ -173,6 +173,12 @@ class InMemoryIndex(MemoryIndex):
         """Nearest messages."""
         return self._search("message", "search_messages", embedding, limit, min_similarity)
 
+    def nearest(
+        self, kind: RecordKind, embedding: Sequence[float], limit: int, passes: Callable[[Any], bool]
+    ) -> dict[str, float]:
+        """Ids and cosines of the nearest records of a kind that pass, whatever their similarity."""
+        return dict(self._search(kind, f"nearest {kind}", embedding, limit, -1.0, passes))
+
     def _search(
         self,
         kind: RecordKind,

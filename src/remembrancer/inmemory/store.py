@@ -7,12 +7,14 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from remembrancer.inmemory.candidates import CandidateSearch
 from remembrancer.inmemory.graph import RecordGraph
 from remembrancer.inmemory.index import InMemoryIndex
 from remembrancer.inmemory.transaction import Transaction, stored_messages
 from remembrancer.ports import Direction, MemoryStore
 from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text
 from remembrancer.ports.arguments import direction as checked_direction
+from remembrancer.ports.recall import Candidates, RecallQuestion
 from remembrancer.records import (
     Clock,
     EmbeddingSpace,
@@ -241,6 +243,10 @@ class InMemoryStore(MemoryStore):
         """Remove everything, receipts of idempotent writes too."""
         self._graph.clear()
         self._receipts.clear()
+
+    async def gather_candidates(self, question: RecallQuestion) -> Candidates:
+        """Candidates for a recall, by vector, by text, by date and through facts."""
+        return CandidateSearch(self._graph, question, self._index.nearest).gather()
 
     def _now(self) -> dt.datetime:
         return require_instant(self._clock(), field="clock")

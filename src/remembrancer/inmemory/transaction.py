@@ -143,6 +143,7 @@ class Transaction:
         for message in episode.messages:
             self._take(message.id, from_others_than=episode.id)
             self._put("message", message, ())
+            self._graph.message_recorded_at.setdefault(message.id, self._now)
         self._write_episode(episode.model_copy(update={"messages": ()}), message_ids)
 
     def _take(self, message_id: str, *, from_others_than: str) -> None:

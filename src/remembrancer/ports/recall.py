@@ -47,6 +47,7 @@ class RecallQuestion:
         terms: Its words without stop words; empty: the text is not searched.
         embedding: Its vector; `None`: only the text is searched.
         windows: Days that it names.
+        asks_when: Whether it asks for a time.
         weights: How evidence is scored, and how many candidates are looked at.
         limit: The most evidence to give back.
         valid_at: Facts that held, and messages that had been said, at this instant.
@@ -57,6 +58,7 @@ class RecallQuestion:
     terms: tuple[Term, ...]
     embedding: tuple[float, ...] | None
     windows: tuple[DateWindow, ...]
+    asks_when: bool
     weights: RecallWeights
     limit: int
     valid_at: dt.datetime
@@ -64,7 +66,19 @@ class RecallQuestion:
     include_invalidated: bool = False
 
 
-PARTS = ("similarity", "text", "episode", "coverage", "date", "speaker", "question", "facts")
+PARTS = (
+    "similarity",
+    "text",
+    "episode",
+    "neighbour",
+    "coverage",
+    "date",
+    "time",
+    "speaker",
+    "question",
+    "facts",
+    "hop",
+)
 """Names of the parts of a score, in the order in which stores give them."""
 
 
@@ -126,6 +140,8 @@ class Candidate:
         text_rank: BM25 over the text; 0 when the text search did not find it.
         fact_similarity: Best cosine of a fact that cites it.
         fact_rank: Best BM25 of a fact that cites it.
+        mentions_time: Whether its words tell a time.
+        link: What ties it to a text that was found first; `None`: nothing does.
     """
 
     evidence: Evidence
@@ -134,13 +150,20 @@ class Candidate:
     text_rank: float
     fact_similarity: float = 0.0
     fact_rank: float = 0.0
+    mentions_time: bool = False
+    link: float | None = None
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """All candidates for a question, unranked."""
+    """All candidates for a question, unranked.
+
+    Attributes:
+        lowest: The lowest cosine that the first vector search found.
+    """
 
     listed: Sequence[Candidate] = field(default_factory=tuple)
+    lowest: float | None = None
     speakers: tuple[str, ...] = ()
     superseded: int = 0
     stored: Mapping[str, int] | None = None

@@ -46,7 +46,19 @@ _NEAR_DAY = re.compile(r"\b(?P<word>today|yesterday|tonight|this morning|last ni
 
 _CALENDAR = (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _MONTH_ALONE)
 
-_PAST_YEARS = 3  # a month without a year may be that of any of the last years
+_PAST_YEARS = 5  # a month without a year may be that of any of the last years
+
+
+_WHEN = re.compile(
+    r"^\W*(?:(?:since|until|till|by) )?when\b|\bhow (?:long|old|often)\b"
+    r"|\b(?:what|which) (?:date|day|week|month|year|time|season)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_when(text: str) -> bool:
+    """Whether a question asks for a time (English)."""
+    return _WHEN.search(text) is not None
 
 
 def date_windows(text: str, *, asked_at: dt.datetime) -> tuple[DateWindow, ...]:

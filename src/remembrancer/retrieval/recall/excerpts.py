@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from remembrancer.ports.recall import Evidence, Term
 from remembrancer.records.sentences import split_sentences
@@ -15,39 +16,71 @@ from remembrancer.records.sentences import split_sentences
 SENTENCES = 2
 """How many sentences of one message are shown at most."""
 
+WORDS = 25
+"""A further sentence is shown only while the excerpt stays within this many words."""
+
 _SHARE, _LENGTH, _QUESTION, _SHORT = 0.4, 0.3, 0.15, 0.15
 _FULL_LENGTH, _FEW_WORDS = 15, 4
+_GAP = "…"
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """One or more sentences of a message, or a whole fact.
+    """What is shown of one message or fact.
 
     Attributes:
-        places: Which sentences of the message, by their place.
+        score: That of the evidence and of its best sentence.
+        is_whole: Whether nothing was left out.
     """
 
     evidence: Evidence
     text: str
     score: float
-    places: tuple[int, ...]
+    is_whole: bool
 
 
-def excerpts(evidence: Sequence[Evidence], terms: Sequence[Term], *, sentences: int = SENTENCES) -> list[Excerpt]:
-    """The best sentences of each piece of evidence, best first; ties keep the order of the evidence."""
+def excerpts(evidence: Sequence[Evidence], terms: Sequence[Term], *, whole: bool = False) -> list[Excerpt]:
+    """One excerpt for each piece of evidence, best first; ties keep the order of the evidence.
+
+    Args:
+        evidence: What was found.
+        terms: Words of the question.
+        whole: Show messages whole; their order is still that of their best sentences.
+    """
     needles = [term.needle for term in terms if term.needle]
-    cut: list[Excerpt] = []
-    for found in evidence:
-        parts = split_sentences(found.content, all_scripts=True)
-        if found.kind == "fact" or len(parts) <= 1:
-            cut.append(Excerpt(found, found.content.strip(), found.score + _worth(found.content, needles), (0,)))
-            continue
-        scored = [
-            Excerpt(found, sentence, found.score + _worth(sentence, needles), (place,))
-            for place, sentence in enumerate(parts)
-        ]
-        cut += sorted(scored, key=lambda excerpt: -excerpt.score)[:sentences]
-    return sorted(cut, key=lambda excerpt: -excerpt.score)
+    return sorted((_excerpt(found, needles, whole=whole) for found in evidence), key=lambda excerpt: -excerpt.score)
+
+
+def _excerpt(found: Evidence, needles: Sequence[str], *, whole: bool) -> Excerpt:
+    sentences = split_sentences(found.content, all_scripts=True)
+    if len(sentences) <= 1:
+        return Excerpt(found, found.content.strip(), found.score + _worth(found.content, needles), is_whole=True)
+    worth = [_worth(sentence, needles) for sentence in sentences]
+    ranked = sorted(range(len(sentences)), key=lambda place: -worth[place])
+    score = found.score + worth[ranked[0]]
+    if whole or found.kind == "fact":
+        return Excerpt(found, found.content.strip(), score, is_whole=True)
+    kept = _fitting(ranked, sentences)
+    return Excerpt(found, _joined(sorted(kept), sentences), score, is_whole=len(kept) == len(sentences))
+
+
+def _fitting(ranked: Sequence[int], sentences: Sequence[str]) -> list[int]:
+    kept = [ranked[0]]
+    words = len(sentences[ranked[0]].split())
+    for place in ranked[1:]:
+        more = len(sentences[place].split())
+        if len(kept) < SENTENCES and words + more <= WORDS:
+            kept.append(place)
+            words += more
+    return kept
+
+
+def _joined(places: Sequence[int], sentences: Sequence[str]) -> str:
+    text = sentences[places[0]]
+    for before, place in pairwise(places):
+        # The mark of what is left out clings to the sentence before it, so that it is no word of its own.
+        text += f" {sentences[place]}" if place == before + 1 else f"{_GAP} {sentences[place]}"
+    return text
 
 
 def _worth(sentence: str, needles: Sequence[str]) -> float:

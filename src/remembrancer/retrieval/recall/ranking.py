@@ -23,6 +23,7 @@ class _Scale:
     floor: float
     rarity: dict[str, float]
     named: frozenset[str]
+    lowest: float
 
 
 def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
@@ -31,7 +32,7 @@ def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
     named = frozenset(candidates.speakers)
     needles = [term.needle for term in question.terms if term.needle and term.word not in named]
     held = [_held(candidate.evidence, needles) for candidate in listed]
-    scale = _scale(listed, held, needles, question.weights, named)
+    scale = _scale(candidates, held, needles, question.weights, named)
     episodes: dict[str, list[int]] = {}
     for place, candidate in enumerate(listed):
         episodes.setdefault(candidate.evidence.episode_id or candidate.evidence.id, []).append(place)
@@ -45,7 +46,8 @@ def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
                 if abs(listed[other].evidence.position - listed[place].evidence.position) <= question.weights.reach
             ]
             covered = frozenset().union(*(held[other] for other in near))
-            parts = _parts(listed[place], prior, covered, scale, question)
+            beside = max([0.0, *(listed[other].similarity for other in near if _is_beside(listed, place, other))])
+            parts = _parts(listed[place], prior, beside, covered, scale, question)
             scored.append(replace(listed[place].evidence, score=sum(parts), parts=parts))
     scored.sort(key=lambda evidence: (-evidence.score, evidence.id))
     return Findings(
@@ -63,12 +65,13 @@ def _held(evidence: Evidence, needles: Sequence[str]) -> frozenset[str]:
 
 
 def _scale(
-    listed: Sequence[Candidate],
+    candidates: Candidates,
     held: Sequence[frozenset[str]],
     needles: Sequence[str],
     weights: RecallWeights,
     named: frozenset[str],
 ) -> _Scale:
+    listed = candidates.listed
     near = [candidate.similarity for candidate in listed if candidate.was_near]
     return _Scale(
         best_text=max((candidate.text_rank for candidate in listed), default=0.0) or 1.0,
@@ -78,6 +81,7 @@ def _scale(
             needle: math.log(1 + len(listed) / (1.0 + sum(needle in words for words in held))) for needle in needles
         },
         named=named,
+        lowest=candidates.lowest or 0.0,
     )
 
 
@@ -88,8 +92,17 @@ def _prior(members: Sequence[Candidate], scale: _Scale, weights: RecallWeights) 
     return weights.episode * mean + weights.episode_text * text
 
 
+def _is_beside(listed: Sequence[Candidate], place: int, other: int) -> bool:
+    return abs(listed[other].evidence.position - listed[place].evidence.position) == 1
+
+
 def _parts(
-    candidate: Candidate, prior: float, covered: frozenset[str], scale: _Scale, question: RecallQuestion
+    candidate: Candidate,
+    prior: float,
+    beside: float,
+    covered: frozenset[str],
+    scale: _Scale,
+    question: RecallQuestion,
 ) -> tuple[float, ...]:
     weights, evidence = question.weights, candidate.evidence
     total = sum(scale.rarity.values()) + 1e-9
@@ -99,12 +112,21 @@ def _parts(
         weights.similarity * candidate.similarity,
         weights.text * candidate.text_rank / scale.best_text,
         prior,
+        weights.neighbour * beside,
         weights.coverage * coverage,
         weights.date * _date(evidence.at.date().isoformat(), question.windows),
+        weights.time if question.asks_when and candidate.mentions_time else 0.0,
         _speaker(evidence.speaker, scale.named, weights),
         -weights.question if evidence.content.endswith("?") else 0.0,
         facts,
+        weights.hop * _hop(candidate, scale, weights),
     )
+
+
+def _hop(candidate: Candidate, scale: _Scale, weights: RecallWeights) -> float:
+    if candidate.link is None:
+        return 0.0
+    return max(0.0, candidate.similarity + candidate.link - (1 + weights.hop_similarity / 2) * scale.lowest)
 
 
 def _date(day: str, windows: Sequence[DateWindow]) -> float:

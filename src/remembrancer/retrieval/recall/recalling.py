@@ -11,7 +11,7 @@ from remembrancer.ports.recall import Findings, GathersCandidates, RecallQuestio
 from remembrancer.ports.weights import RecallWeights
 from remembrancer.records import Clock, InvalidInputError, system_clock
 from remembrancer.retrieval.recall.answer import EmptyBecause, LeftOut, Recall, RecallHit, parts_of
-from remembrancer.retrieval.recall.dates import date_windows
+from remembrancer.retrieval.recall.dates import asks_when, date_windows
 from remembrancer.retrieval.recall.excerpts import Excerpt, excerpts
 from remembrancer.retrieval.recall.ranking import rank
 from remembrancer.retrieval.recall.words import question_terms
@@ -61,6 +61,7 @@ async def recall(
         terms=terms,
         embedding=await _embedded(asked, embedder),
         windows=date_windows(asked, asked_at=instant),
+        asks_when=asks_when(asked),
         weights=weights,
         limit=max(most, _WIDTH),
         valid_at=instant,
@@ -70,7 +71,7 @@ async def recall(
     findings = await _find(store, prepared)
     named = frozenset(findings.speakers)
     wanted = [term for term in terms if term.word not in named]
-    cut = excerpts(findings.evidence, wanted, sentences=0 if flag(whole_messages, field="whole_messages") else 2)
+    cut = excerpts(findings.evidence, wanted, whole=flag(whole_messages, field="whole_messages"))
     shown, repeated = _distinct(cut)
     return Recall(
         text=asked,

@@ -11,6 +11,16 @@ CONTEXT_REACH = 2
 """How many messages before and after a message its context holds."""
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_PERIOD = (
+    "day|night|morning|evening|weekend|week|month|year|spring|summer|autumn|fall|winter"
+    "|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+)
+_MONTH = "january|february|march|april|june|july|august|september|october|november|december"
+_TIME = re.compile(
+    rf"\d|\b(?:yesterday|today|tonight|tomorrow|ago|{_MONTH}"
+    rf"|(?:last|past|this|next|previous|following) (?:{_PERIOD}))\b",
+    re.IGNORECASE,
+)
 _OPENERS = frozenset('.!?:;\n"“([')
 
 
@@ -37,3 +47,8 @@ def names_in(text: str) -> tuple[str, ...]:
         if in_run or not _OPENERS.intersection(before):
             names.setdefault(match[0].lower())
     return tuple(names)
+
+
+def mentions_time(text: str) -> bool:
+    """Whether the words of a text tell a time: a number, a month, a day relative to another (English)."""
+    return _TIME.search(text) is not None

@@ -1,0 +1,244 @@
+"""Candidates for a recall, found in memory: the twin of what the database finds by its indexes.
+
+Vectors are compared exactly; the text search is BM25 (Robertson and Zaragoza, 2009; k1 1.2, b 0.75) over a message and,
+at half weight, the messages around it. A word counts where a word of the text begins with its stem, so ranks differ
+slightly from those of the database's analyzer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from remembrancer.inmemory.graph import RecordGraph
+from remembrancer.ports.recall import Candidate, Candidates, Evidence, RecallQuestion
+from remembrancer.records import Fact, Message, RecordKind, cosine, is_valid_at
+from remembrancer.records.recall_copies import context_around, mentions_time, names_in
+
+Nearest = Callable[[RecordKind, Sequence[float], int, Callable[[Any], bool]], Mapping[str, float]]
+"""Ids and cosines of the nearest records of a kind that pass, at most so many."""
+
+_K1, _B = 1.2, 0.75
+_CONTEXT = 0.5
+_COUNTED = 50  # closed facts, at most
+
+
+@dataclass
+class _Found:
+    """What is known of one candidate so far."""
+
+    record: Message | Fact
+    near: float | None = None
+    text_rank: float = 0.0
+    fact_similarity: float = 0.0
+    fact_rank: float = 0.0
+    link: float | None = None
+
+
+class CandidateSearch:
+    """Finds candidates for one question in one graph."""
+
+    def __init__(self, graph: RecordGraph, question: RecallQuestion, nearest: Nearest) -> None:
+        self._graph = graph
+        self._question = question
+        self._nearest = nearest
+        self._found: dict[str, _Found] = {}
+        self._places = _places(graph)
+        names = {word for m in graph.messages.values() if m.speaker for word in m.speaker.lower().split()}
+        self._speakers = tuple(term.word for term in question.terms if term.word in names)
+        self._needles = [term.needle for term in question.terms if term.needle and term.word not in names]
+
+    def gather(self) -> Candidates:
+        """All candidates."""
+        self._by_vector()
+        self._by_text()
+        self._by_date()
+        self._by_facts()
+        near = [found.near for found in self._found.values() if found.near is not None]
+        self._by_links()
+        return Candidates(
+            tuple(self._candidate(found) for found in self._found.values()),
+            lowest=min(near, default=None),
+            speakers=self._speakers,
+            superseded=0 if self._question.include_invalidated else self._count_closed(),
+            stored={"message": len(self._graph.messages), "fact": len(self._graph.facts)},
+        )
+
+    def _said(self, message: Message) -> bool:
+        recorded = self._graph.message_recorded_at.get(message.id)
+        believed = self._question.believed_at
+        return message.timestamp <= self._question.valid_at and (
+            believed is None or recorded is None or recorded <= believed
+        )
+
+    def _holds(self, fact: Fact) -> bool:
+        believed = self._question.believed_at
+        if fact.is_quarantined or not is_valid_at(fact, self._question.valid_at):
+            return False
+        if believed is not None and fact.recorded_at is not None and fact.recorded_at > believed:
+            return False
+        closed_later = believed is not None and fact.closed_at is not None and fact.closed_at > believed
+        return fact.is_live or self._question.include_invalidated or closed_later
+
+    def _at(self, record: Message | Fact) -> _Found:
+        return self._found.setdefault(record.id, _Found(record))
+
+    def _by_vector(self) -> None:
+        if self._question.embedding is None:
+            return
+        for message_id, score in self._nearest(
+            "message", self._question.embedding, self._question.weights.near, self._said
+        ).items():
+            self._at(self._graph.messages[message_id]).near = score
+
+    def _by_date(self) -> None:
+        if self._question.embedding is None:
+            return
+        for window in self._question.windows:
+
+            def passes(message: Message, first: str = window.first, last: str = window.last) -> bool:
+                return self._said(message) and first <= message.timestamp.date().isoformat() <= last
+
+            limit = self._question.weights.near_dates
+            for message_id, score in self._nearest("message", self._question.embedding, limit, passes).items():
+                self._at(self._graph.messages[message_id]).near = score
+
+    def _by_text(self) -> None:
+        said = [message for message in self._graph.messages.values() if self._said(message)]
+        ranks = self._text_ranks(said, self._needles)
+        for message, rank in ranks[: self._question.weights.near]:
+            self._at(message).text_rank = rank
+
+    def _text_ranks(self, messages: Sequence[Message], needles: Sequence[str]) -> list[tuple[Message, float]]:
+        own = _bm25([message.content for message in messages], needles)
+        around = _bm25([self._context(message) for message in messages], needles)
+        ranks = [(m, a + _CONTEXT * b) for m, a, b in zip(messages, own, around, strict=True) if a + b > 0]
+        return sorted(ranks, key=lambda pair: (-pair[1], pair[0].id))
+
+    def _by_facts(self) -> None:
+        weights, embedding = self._question.weights, self._question.embedding
+        near = self._nearest("fact", embedding, weights.near_facts, self._holds) if embedding is not None else {}
+        held = [fact for fact in self._graph.facts.values() if self._holds(fact)]
+        texts = _bm25([fact.content for fact in held], self._needles)
+        ranked = sorted(((r, f) for r, f in zip(texts, held, strict=True) if r > 0), key=lambda p: (-p[0], p[1].id))
+        ranks = {fact.id: rank for rank, fact in ranked[: weights.near_facts]}
+        for fact_id in {**near, **ranks}:
+            self._speak_for(self._graph.facts[fact_id], near.get(fact_id), ranks.get(fact_id, 0.0))
+
+    def _speak_for(self, fact: Fact, near: float | None, rank: float) -> None:
+        cited = [self._graph.messages[m] for m in fact.source_message_ids if m in self._graph.messages]
+        cited = [message for message in cited if message.timestamp <= self._question.valid_at]
+        similarity = near if near is not None else self._similarity(fact)
+        for message in cited:
+            if not self._said(message):
+                continue
+            found = self._at(message)
+            if fact.content not in message.content:
+                found.fact_similarity = max(found.fact_similarity, similarity)
+                found.fact_rank = max(found.fact_rank, rank)
+        if not cited:
+            found = self._at(fact)
+            found.near, found.text_rank = near, rank
+
+    def _by_links(self) -> None:
+        if self._question.embedding is None:
+            return
+        weights = self._question.weights
+        best = max((found.text_rank for found in self._found.values()), default=0.0) or 1.0
+        worth = {
+            record_id: self._similarity(found.record) + weights.seed_text * found.text_rank / best
+            for record_id, found in self._found.items()
+        }
+        first = sorted(worth, key=lambda record_id: (-worth[record_id], record_id))[: weights.seeds]
+        seeds = [record for record_id in first if isinstance(record := self._found[record_id].record, Message)]
+        alone = [seed for seed in seeds if not self._context(seed) and seed.embedding is not None]
+        for rank, seed in enumerate(alone):
+            self._search_on(seed, rank)
+
+    def _search_on(self, seed: Message, rank: int) -> None:
+        weights = self._question.weights
+        assert seed.embedding is not None  # noqa: S101 - the caller chose seeds that have one
+        near = self._nearest("message", seed.embedding, weights.near_seed, self._said)
+        said = [m for m in self._graph.messages.values() if self._said(m) and m.embedding is not None]
+        needles = list(dict.fromkeys([*self._needles, *(f" {name}" for name in names_in(seed.content))]))
+        texts = {message.id: value for message, value in self._text_ranks(said, needles)[: weights.near_seed]}
+        reached = [record_id for record_id in {**near, **texts} if record_id != seed.id]
+        top = max((texts.get(record_id, 0.0) for record_id in reached), default=0.0) or 1.0
+        for record_id in reached:
+            message = self._graph.messages[record_id]
+            link = weights.hop_similarity * cosine(message.embedding or (), seed.embedding)
+            link += weights.hop_text * texts.get(record_id, 0.0) / top - weights.hop_rank * rank
+            found = self._at(message)
+            found.link = link if found.link is None else max(found.link, link)
+
+    def _similarity(self, record: Message | Fact) -> float:
+        if self._question.embedding is None or record.embedding is None:
+            return 0.0
+        return cosine(record.embedding, self._question.embedding)
+
+    def _context(self, message: Message) -> str:
+        episode_id, position = self._places.get(message.id, (None, 0))
+        if episode_id is None:
+            return ""
+        held = [self._graph.messages[m] for m in self._graph.episode_messages[episode_id] if m in self._graph.messages]
+        return context_around(held, position)
+
+    def _count_closed(self) -> int:
+        closed = [f for f in self._graph.facts.values() if not f.is_live and not f.is_quarantined]
+        return min(_COUNTED, sum(rank > 0 for rank in _bm25([fact.content for fact in closed], self._needles)))
+
+    def _candidate(self, found: _Found) -> Candidate:
+        record = found.record
+        episode_id, position = self._places.get(record.id, (None, 0))
+        is_message = isinstance(record, Message)
+        evidence = Evidence(
+            kind="message" if is_message else "fact",
+            id=record.id,
+            content=record.content,
+            score=0.0,
+            parts=(),
+            episode_id=episode_id,
+            position=position,
+            speaker=record.said_by if isinstance(record, Message) else None,
+            at=record.timestamp if isinstance(record, Message) else record.valid_from,
+        )
+        if isinstance(record, Fact):
+            evidence = replace(evidence, source_ids=tuple(dict.fromkeys(record.source_message_ids)))
+        return Candidate(
+            evidence,
+            similarity=found.near if found.near is not None else self._similarity(record),
+            was_near=found.near is not None,
+            text_rank=found.text_rank,
+            fact_similarity=found.fact_similarity,
+            fact_rank=found.fact_rank,
+            mentions_time=is_message and mentions_time(record.content),
+            link=found.link,
+        )
+
+
+def _places(graph: RecordGraph) -> dict[str, tuple[str | None, int]]:
+    places: dict[str, tuple[str | None, int]] = {}
+    for episode_id, message_ids in graph.episode_messages.items():
+        for position, message_id in enumerate(m for m in message_ids if m in graph.messages):
+            places.setdefault(message_id, (episode_id, position))
+    return places
+
+
+def _bm25(texts: Iterable[str], needles: Sequence[str]) -> list[float]:
+    lowered = [f" {text.lower()}" for text in texts]
+    if not lowered or not needles:
+        return [0.0] * len(lowered)
+    lengths = [len(text.split()) for text in lowered]
+    mean = sum(lengths) / len(lengths) or 1.0
+    scores = [0.0] * len(lowered)
+    for needle in needles:
+        counts = [text.count(needle) for text in lowered]
+        holding = sum(count > 0 for count in counts)
+        rarity = math.log(1 + (len(lowered) - holding + 0.5) / (holding + 0.5))
+        for place, count in enumerate(counts):
+            if count:
+                norm = count + _K1 * (1 - _B + _B * lengths[place] / mean)
+                scores[place] += rarity * count * (_K1 + 1) / norm
+    return scores
