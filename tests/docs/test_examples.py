@@ -19,7 +19,9 @@ import pytest
 
 import remembrancer
 from remembrancer import Memory
+from remembrancer.ports.recall import PARTS
 from remembrancer.providers.embedding import HashingEmbedder
+from remembrancer.retrieval.recall import RecallWeights
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -156,6 +158,17 @@ def test_every_environment_variable_is_in_the_documentation() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     assert "REMEMBRANCER_NAMESPACE" in read
     assert sorted(variable for variable in read if f"`{variable}`" not in page) == []
+
+
+def test_every_weight_of_recall_is_in_the_documentation_with_its_default() -> None:
+    page = (ROOT / "docs" / "recall.md").read_text("utf-8")
+    listed = {name: float(number) for name, number in re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", page, re.MULTILINE)}
+    assert listed == RecallWeights().model_dump()
+
+
+def test_every_part_of_a_score_is_in_the_documentation() -> None:
+    page = (ROOT / "docs" / "recall.md").read_text("utf-8")
+    assert [part for part in PARTS if f"`{part}`" not in page] == []
 
 
 def test_every_command_is_in_the_documentation() -> None:
