@@ -6,11 +6,15 @@
 // returns (one row):
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
+//
+// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (episode:Episode {namespace: $namespace, id: id}) WHERE NOT episode:Placeholder
   WITH episode ORDER BY id
+  REMOVE episode.fresh
+  WITH episode WHERE episode.id IS NOT NULL AND NOT episode:Placeholder
   RETURN collect(episode) AS episodes
 }
 CALL (episodes) {

@@ -6,11 +6,15 @@
 // returns (one row):
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, key]>   placeholders and tags whose last reference this write took away
+//
+// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE NOT fact:Placeholder
   WITH fact ORDER BY id
+  REMOVE fact.fresh
+  WITH fact WHERE fact.id IS NOT NULL AND NOT fact:Placeholder
   RETURN collect(fact) AS facts
 }
 CALL (facts) {

@@ -5,10 +5,14 @@
 //   $ids       : LIST<STRING>   sorted, each once
 // returns (one row):
 //   removed : LIST<STRING>   ids of those that were stored
+//
+// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (message:Message {namespace: $namespace, id: id}) WHERE NOT message:Placeholder
 WITH message, id ORDER BY id
+REMOVE message.fresh
+WITH message, id WHERE message.id IS NOT NULL AND NOT message:Placeholder
 CALL (message) {
   WITH message WHERE EXISTS { (message)--() }
   SET message = {namespace: message.namespace, id: message.id}, message:Placeholder

@@ -6,11 +6,15 @@
 // returns (one row):
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
+//
+// why: REMOVE locks what is to go, so that of two that remove a relationship one does.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (source)-[r:RELATES_TO {namespace: $namespace, id: id}]->(target)
   WITH r, source, target, id ORDER BY source.id, target.id, id
+  REMOVE r.fresh
+  WITH r, source, target, id WHERE r.id IS NOT NULL
   DELETE r
   WITH id, [source, target] AS ends
   RETURN collect(id) AS removed, collect(ends) AS pairs

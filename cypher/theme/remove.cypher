@@ -6,11 +6,15 @@
 // returns (one row):
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
+//
+// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (theme:Theme {namespace: $namespace, id: id}) WHERE NOT theme:Placeholder
   WITH theme ORDER BY id
+  REMOVE theme.fresh
+  WITH theme WHERE theme.id IS NOT NULL AND NOT theme:Placeholder
   RETURN collect(theme) AS themes
 }
 CALL (themes) {

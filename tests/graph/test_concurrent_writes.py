@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from remembrancer.graph import Database, Neo4jStore
-from remembrancer.records import RecordBatch, ThemeAddition
-from remembrancer.testing.samples import day, entity, fact, relationship, sample_id, theme
+from remembrancer.records import RecordBatch, RecordKind, ThemeAddition
+from remembrancer.testing.samples import day, entity, episode, fact, message, relationship, sample_id, theme
 
 pytestmark = pytest.mark.neo4j
 
@@ -94,6 +94,26 @@ async def test_puts_and_deletes_of_shared_placeholders_leave_none_behind(store: 
     await asyncio.gather(*(writer(own) for own in range(100, 100 + WRITERS)))
     assert await store.find_facts() == []
     assert await placeholders(store) == []
+
+
+@pytest.mark.parametrize("kind", ["message", "episode", "fact", "theme", "entity", "relationship"])
+async def test_of_many_that_delete_one_record_one_does(store: Neo4jStore, kind: RecordKind) -> None:
+    for number in range(6):
+        messages = [message(number)]
+        await store.write(
+            RecordBatch(
+                entities=[entity(number), entity(100 + number)],
+                relationships=[relationship(number, number, 100 + number)],
+                episodes=[episode(number, messages=messages, facts=[number])],
+                facts=[fact(number, entities=[number], episodes=[number], tags=["t"])],
+                themes=[theme(number, facts=[number])],
+            )
+        )
+        done = await asyncio.gather(
+            *(store.write(RecordBatch(removals={kind: [sample_id(kind, number)]})) for _ in range(WRITERS))
+        )
+        told = [record_id for receipt in done for record_id in receipt.removed.get(kind, ())]
+        assert told == [sample_id(kind, number)]
 
 
 async def test_tags_that_come_and_go_leave_none_behind(store: Neo4jStore) -> None:
