@@ -80,6 +80,39 @@ async def test_messages_come_back_as_they_went_in(open_store: OpenStore, kit: An
     assert await store.get_messages([message.id for message in messages]) == {one.id: one for one in messages}
 
 
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampled_from(
+    [
+        "`) DETACH DELETE n //",
+        "' OR 1=1 --",
+        '$param {x: "y"} \\u0041',
+        'title:"x" AND (a OR b*) ~2 ^3 [a TO z] + - && || ! ( ) { } ? : \\ /',
+        "\x00\x01\x7f\ufeff\u2028\r\n\t",
+        "مرحبا \u202eעולם\u202c",
+        "e\u0301\u0323 Å Å ﬁ ǆ ß İ",
+        "日本語 ภาษาไทย 한국어 हिन्दी தமிழ் ქართული አማርኛ བོད་སྐད ᏣᎳᎩ",
+        "👩‍👩‍👧‍👦🏳️‍🌈\U0010ffff",
+    ]
+)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(contents=st.lists(TEXTS, min_size=1, max_size=4), speaker=TEXTS, conversation=TEXTS, key=TEXTS)
+async def test_any_text_comes_back_to_the_last_character(
+    open_store: OpenStore, kit: Any, contents: list[str], speaker: str, conversation: str, key: str
+) -> None:
+    store = await open_store(space=kit.space)
+    messages = [
+        kit.said(n, text, speaker=speaker, conversation=conversation, metadata={key: text})
+        for n, text in enumerate(contents)
+    ]
+    await kit.ingestion(store).ingest(messages, idempotency_key=key or "k")
+    found = await store.get_messages([message.id for message in messages])
+    assert {one.id: one.model_copy(update={"embedding": None}) for one in found.values()} == {
+        one.id: one for one in messages
+    }
+    (await kit.contents_of(store)).check()
+
+
 async def test_empty_texts_are_taken_in_with_an_embedder_too(open_store: OpenStore, kit: Any) -> None:
     store = await open_store(space=kit.space)
     report = await kit.ingestion(store).ingest([kit.said(0, ""), kit.said(1, " "), kit.said(2, "!")])
@@ -177,7 +210,7 @@ async def test_portions_beyond_one_transaction_are_as_in_one_go(open_store: Open
 
 
 SPLITS = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
 
 
