@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from remembrancer.graph import Database, Neo4jStore, check_indexes, migrate, schema_state
+from remembrancer.graph import Database, Neo4jStore, check_indexes, migrate, queries, schema_state
 from remembrancer.graph import migrations as all_migrations
 from remembrancer.records import (
     EmbeddingDimensionMismatchError,
@@ -232,11 +232,9 @@ async def test_a_vector_index_with_other_options_is_told_on_opening(
     space = state.spaces[number - 1]
     name = f"theme_embedding_{number}"
     await database.change_schema(f"DROP INDEX {name}")
-    await database.change_schema(
-        f"CYPHER 25 CREATE VECTOR INDEX {name} FOR (n:Theme) ON n.embedding_{number} WITH [n.namespace, n.live] "
-        f"OPTIONS {{indexConfig: {{`vector.dimensions`: {dimensions or space.dimensions}, "
-        f"`vector.similarity_function`: 'cosine', `vector.quantization.type`: '{quantization}'}}}}"
-    )
+    text = queries.load("schema.vector_indexes", number, dimensions or space.dimensions)
+    statement = next(made for made in queries.statements(text) if f" {name} " in made)
+    await database.change_schema(statement.replace("'NONE'", f"'{quantization}'"))
     other = state.spaces[2 - number]
     try:
         with pytest.raises(MigrationError, match=rf"index {name} has {problem}.*drop it and run"):
@@ -268,10 +266,8 @@ async def test_an_index_that_is_being_built_is_waited_for(database: Database) ->
         for start in range(0, 4000, 2000):
             await store.write(RecordBatch(facts=[fact(start + n, content=f"word{n} " * 20) for n in range(2000)]))
     await database.change_schema("DROP INDEX fact_text")
-    await database.change_schema(
-        "CYPHER 25 CREATE FULLTEXT INDEX fact_text FOR (n:Fact) ON EACH [n.namespace_token, n.content] OPTIONS "
-        "{indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
-    )
+    made = [statement for migration in all_migrations() for statement in migration.statements]
+    await database.change_schema(next(statement for statement in made if " fact_text " in statement))
     async with Neo4jStore.open(database=database, namespace="large enough"):
         rows = await database.read("SHOW INDEXES YIELD name, state WHERE name = 'fact_text' RETURN state", {})
     assert rows == [{"state": "ONLINE"}]

@@ -35,7 +35,7 @@ _PATIENCE_WHEN_OPENING = 2.0  # a wrong address is met when opening, and should 
 _CONNECT_SECONDS = 5.0  # for a server that does not even refuse
 _OPENING_SECONDS = 15.0  # for one that takes connections and then says nothing; the driver alone would wait a minute
 _FIRST_PAUSE = 0.02
-_LONGEST_PAUSE = 2.0
+_LONGEST_PAUSE = 0.5
 _VANISHED = "Neo.ClientError.Statement.EntityNotFound"
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
