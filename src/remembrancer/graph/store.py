@@ -43,7 +43,7 @@ from remembrancer.records.key import require_id, require_ids, require_key
 R = TypeVar("R", Entity, Episode, Fact, Message, Relationship, Theme)
 
 _CLEARED_AT_ONCE = 5_000
-_ATTEMPTS_AT_ONCE = 1  # writers that have met go one after the other from then on: a quarter of the deadlocks
+_ATTEMPTS_AT_ONCE = 1  # writers that have met go one after the other from then on; with 2 they deadlock twice as often
 
 
 class Neo4jStore(MemoryStore):
