@@ -19,7 +19,7 @@ CYPHER 25 CREATE INDEX fact_theme IF NOT EXISTS FOR (n:Fact) ON (n.namespace, n.
 CYPHER 25 CREATE INDEX episode_start IF NOT EXISTS FOR (n:Episode) ON (n.namespace, n.started_at);
 CYPHER 25 CREATE INDEX episode_conversation IF NOT EXISTS FOR (n:Episode) ON (n.namespace, n.conversation, n.ended_at);
 CYPHER 25 CREATE INDEX theme_label IF NOT EXISTS FOR (n:Theme) ON (n.namespace, n.label_key);
-CYPHER 25 CREATE FULLTEXT INDEX message_text IF NOT EXISTS FOR (n:Message) ON EACH [n.namespace_token, n.content, n.context]
+CYPHER 25 CREATE FULLTEXT INDEX message_text IF NOT EXISTS FOR (n:Message) ON EACH [n.namespace_token, n.content, n.context, n.grams]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}};
-CYPHER 25 CREATE FULLTEXT INDEX fact_text IF NOT EXISTS FOR (n:Fact) ON EACH [n.namespace_token, n.content]
+CYPHER 25 CREATE FULLTEXT INDEX fact_text IF NOT EXISTS FOR (n:Fact) ON EACH [n.namespace_token, n.content, n.grams]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}};

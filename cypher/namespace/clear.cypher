@@ -10,14 +10,14 @@
 // embedding space.
 CYPHER 25
 CALL () {
-  MATCH (node:Message {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:Episode {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:Fact {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:Theme {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:Entity {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:EntityName {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:Tag {namespace: $namespace}) RETURN node LIMIT $limit
-  UNION ALL MATCH (node:Write {namespace: $namespace}) RETURN node LIMIT $limit
+  MATCH (node:Message {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Episode {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Fact {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Theme {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Entity {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:EntityName {namespace: $namespace}) WHERE node.key >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Tag {namespace: $namespace}) WHERE node.name >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Write {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
 }
 WITH node LIMIT $limit
 DETACH DELETE node

@@ -4,7 +4,8 @@
 //   $namespace, $namespace_token : STRING
 //   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
 //   $embedding   : VECTOR                  of the namespace's embedding space
-//   $terms       : LIST<[word, needle, query]>   the question's words; needle '' where an earlier word has the same
+//   $terms       : LIST<[word, needle, query, gram]>   the question's words: as spoken, as texts hold them ('' where an
+//                earlier word has the same), as searched for, and as pairs of characters where a script has no blanks
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
@@ -23,6 +24,7 @@
 //   candidates : INTEGER         how many were looked at
 //   superseded : INTEGER         closed facts that have the question's words, at most 50
 //   speakers   : LIST<STRING>    words of the question that name speakers
+//   is_filled  : BOOLEAN         whether the namespace holds any message or fact
 //
 // why: two searches that know the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
 // of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
@@ -33,64 +35,70 @@ CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
 WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
-WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, reduce(text = '', x IN wanted | text + ' ' + x[2]) AS text
-CALL (text) {
-  MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-    WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
-  RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
- UNION ALL
-  WITH text WHERE text <> ''
-  CALL db.index.fulltext.queryNodes('message_text',
-    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $message_limit}) YIELD node, score
-  RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
- UNION ALL
-  UNWIND $windows AS w
-  MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-    WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
-  RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
- UNION ALL
-  CALL (text) {
-    MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
-        AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
-    RETURN f, 2 * s - 1 AS c, null AS b
+WITH CASE WHEN wanted = [] THEN $terms ELSE wanted END AS wanted, named      // a question of nothing but names is searched for
+WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, 
+     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
+WITH named, needles, words,
+     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
+CALL (text, words) {
+  CALL (text, words) {
+    MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
+      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
+    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
    UNION ALL
-    WITH text WHERE text <> ''
-    CALL db.index.fulltext.queryNodes('fact_text',
-      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $fact_limit}) YIELD node, score
-    WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
-    RETURN node AS f, null AS c, score AS b
+    WITH text, words WHERE text <> ''
+    CALL db.index.fulltext.queryNodes('message_text',
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')', {limit: $message_limit}) YIELD node, score
+    RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+   UNION ALL
+    UNWIND $windows AS w
+    MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
+      WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
+    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+   UNION ALL
+    CALL (text) {
+      MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+        WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
+          AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
+      RETURN f, 2 * s - 1 AS c, null AS b
+     UNION ALL
+      WITH text WHERE text <> ''
+      CALL db.index.fulltext.queryNodes('fact_text',
+        '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')', {limit: $fact_limit}) YIELD node, score
+      WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
+      RETURN node AS f, null AS c, score AS b
+    }
+    WITH f, max(c) AS c, max(b) AS b
+    WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
+    WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
+    OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
+    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
   }
-  WITH f, max(c) AS c, max(b) AS b
-  WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
-  WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
-  OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
-  RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-         CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
+  WITH m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+  WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
+  WITH m, near, b, fc, fb,
+       coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
+  RETURN collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS top_text, min(near) AS lowest
 }
-WITH named, needles, text, m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
-WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-WITH named, needles, text, m, near, b, fc, fb,
-     coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
-WITH named, needles, text, collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS best, min(near) AS lowest
-WITH named, needles, text, first, lowest, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best
-CALL (first, best) {                               // second step: from what stands alone, without a conversation around it
+WITH named, needles, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
+CALL (first, top_text) {                             // second step: from what stands alone, without a conversation around it
   UNWIND first AS h
-  WITH h, h.c + $weights.seed_text * h.b / best AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
+  WITH h, h.c + $weights.seed_text * h.b / top_text AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
   WITH h WHERE h.m.context = '' AND h.m.embedding_1 IS NOT NULL
   RETURN collect(h.m) AS seeds
 }
-CALL (seeds, text) {
+CALL (seeds, text, words) {
   UNWIND range(0, size(seeds) - 1) AS rank
-  WITH rank, seeds[rank] AS seed, text
-  CALL (seed, text) {
+  WITH rank, seeds[rank] AS seed, text, words
+  CALL (seed, text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
       WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed) SCORE AS s
     RETURN m, null AS b
    UNION ALL
-    WITH reduce(t = text, x IN seed.names | t + ' ' + x) AS words WHERE words <> ''
+    WITH text, reduce(t = words, x IN seed.names | t + ' ' + x) AS wider WHERE trim(text + wider) <> ''
     CALL db.index.fulltext.queryNodes('message_text',
-      '+namespace_token:' + $namespace_token + '^0 +(content:(' + words + ') context:(' + words + ')^0.5)', {limit: $weights.near_seed}) YIELD node, score
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node, score
     RETURN node AS m, score AS b
   }
   WITH rank, seed, m, coalesce(max(b), 0.0) AS b
@@ -101,15 +109,17 @@ CALL (seeds, text) {
     $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
     + $weights.hop_text * x.b / top - $weights.hop_rank * rank}) AS second
 }
-UNWIND first + second AS h
-WITH named, needles, text, lowest, h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link
-WITH named, needles, text, m, near, b, fc, fb, link, ' ' + toLower(m.content) AS low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
-     coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
-WITH named, needles, text, near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
-     hop: CASE WHEN link IS NULL THEN 0.0 WHEN c + link > floor THEN c + link - floor ELSE 0.0 END,
-     has: [x IN needles WHERE low CONTAINS x]} AS h
-ORDER BY coalesce(near, -1.0) DESC
-WITH named, needles, text, collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
+CALL (first, second, needles, lowest) {
+  UNWIND first + second AS h
+  WITH h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link
+  WITH m, near, b, fc, fb, link, ' ' + toLower(m.content) + ' ' AS low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
+       coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
+  WITH near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
+       hop: CASE WHEN link IS NULL THEN 0.0 WHEN c + link > floor THEN c + link - floor ELSE 0.0 END,
+       has: [x IN needles WHERE low CONTAINS x]} AS h
+  ORDER BY coalesce(near, -1.0) DESC
+  RETURN collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
+}
 WITH named, text, hits, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best, CASE WHEN fbest > 0 THEN fbest ELSE 1.0 END AS fbest,
   CASE WHEN floor < $weights.floor THEN floor ELSE $weights.floor END AS floor,
   [x IN needles | [x, log(1 + size(hits) / (1.0 + size([h IN hits WHERE x IN h.has])))]] AS rarity
@@ -125,7 +135,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
     $weights.text * h.b / best,
     prior,
     $weights.neighbour * reduce(x = 0.0, o IN hs | CASE WHEN abs(o.p - h.p) = 1 AND o.c > x THEN o.c ELSE x END),
-    $weights.coverage * reduce(s = 0.0, x IN rarity |
+    CASE WHEN h.m.context = '' THEN $weights.coverage_alone ELSE $weights.coverage END * reduce(s = 0.0, x IN rarity |
       CASE WHEN any(o IN hs WHERE abs(o.p - h.p) <= $weights.reach AND x[0] IN o.has) THEN s + x[1] ELSE s END) / total,
     $weights.date * reduce(x = 0.0, w IN $windows | CASE WHEN w[2] > x
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
@@ -143,8 +153,10 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
 }
 CALL (text) {
   WITH text WHERE text <> '' AND NOT $include_invalidated
-  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +content:(' + text + ')', {limit: 50}) YIELD node
+  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +(' + text + ')', {limit: 50}) YIELD node
   WHERE NOT node.live AND NOT node.quarantined
   RETURN count(node) AS superseded
 }
-RETURN evidence, candidates, superseded, named AS speakers
+RETURN evidence, candidates, superseded, named AS speakers,
+       CASE WHEN candidates = 0 THEN EXISTS { MATCH (m:Message {namespace: $namespace}) WHERE m.id >= '' AND m.live }
+         OR EXISTS { MATCH (f:Fact {namespace: $namespace}) WHERE f.id >= '' AND f.live IS NOT NULL } ELSE true END AS is_filled

@@ -4,7 +4,8 @@
 //   $namespace, $namespace_token : STRING
 //   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
 //   $embedding   : VECTOR                  of the namespace's embedding space
-//   $terms       : LIST<[word, needle, query]>   the question's words; needle '' where an earlier word has the same
+//   $terms       : LIST<[word, needle, query, gram]>   the question's words: as spoken, as texts hold them ('' where an
+//                earlier word has the same), as searched for, and as pairs of characters where a script has no blanks
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $closed_token : STRING                 of closed facts, to count them
 //   $live        : LIST<BOOLEAN>           [true], or [true, false] where closed facts may count
@@ -14,8 +15,8 @@
 //   $today       : STRING                  the day of $valid_at
 //   $believed_at : ZONED DATETIME          only what had been recorded by then
 //   $weights     : MAP                     fields of RecallWeights
-// returns (no row when there are no candidates, else one):
-//   candidates : LIST<[kind, id, content, speaker, at, episode, position, mentions_time, near, similarity, text, fact, fact_text, link,
+// returns (one row):
+//   candidates : LIST<[kind, id, content, speaker, at, episode, position, mentions_time, is_alone, near, similarity, text, fact, fact_text, link,
 //                sources]>      kind 1 for a fact, 0 for a message; `at` as text; `near` the cosine where the first vector search
 //                found it; `link` what ties it to a text that was found first, null where nothing does
 //   lowest     : FLOAT | NULL   the lowest `near`
@@ -27,64 +28,70 @@ CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
 WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
-WITH named, reduce(text = '', x IN wanted | text + ' ' + x[2]) AS text
-CALL (text) {
-  MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-    WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
-  RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
- UNION ALL
-  WITH text WHERE text <> ''
-  CALL db.index.fulltext.queryNodes('message_text',
-    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $message_limit}) YIELD node, score
-  RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
- UNION ALL
-  UNWIND $windows AS w
-  MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-    WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
-  RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
- UNION ALL
-  CALL (text) {
-    MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
-        AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
-    RETURN f, 2 * s - 1 AS c, null AS b
+WITH CASE WHEN wanted = [] THEN $terms ELSE wanted END AS wanted, named      // a question of nothing but names is searched for
+WITH named, 
+     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
+WITH named, words,
+     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
+CALL (text, words) {
+  CALL (text, words) {
+    MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
+      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
+    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
    UNION ALL
-    WITH text WHERE text <> ''
-    CALL db.index.fulltext.queryNodes('fact_text',
-      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $fact_limit}) YIELD node, score
-    WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
-    RETURN node AS f, null AS c, score AS b
+    WITH text, words WHERE text <> ''
+    CALL db.index.fulltext.queryNodes('message_text',
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')', {limit: $message_limit}) YIELD node, score
+    RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+   UNION ALL
+    UNWIND $windows AS w
+    MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
+      WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
+    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+   UNION ALL
+    CALL (text) {
+      MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
+        WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
+          AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
+      RETURN f, 2 * s - 1 AS c, null AS b
+     UNION ALL
+      WITH text WHERE text <> ''
+      CALL db.index.fulltext.queryNodes('fact_text',
+        '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')', {limit: $fact_limit}) YIELD node, score
+      WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
+      RETURN node AS f, null AS c, score AS b
+    }
+    WITH f, max(c) AS c, max(b) AS b
+    WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
+    WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
+    OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
+    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
   }
-  WITH f, max(c) AS c, max(b) AS b
-  WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
-  WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
-  OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
-  RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-         CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
+  WITH m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+  WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
+  WITH m, near, b, fc, fb,
+       coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
+  RETURN collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS top_text, min(near) AS lowest
 }
-WITH named, text, m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
-WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-WITH named, text, m, near, b, fc, fb,
-     coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
-WITH named, text, collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS best, min(near) AS lowest
-WITH named, text, first, lowest, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best
-CALL (first, best) {                               // second step: from what stands alone, without a conversation around it
+WITH named, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
+CALL (first, top_text) {                             // second step: from what stands alone, without a conversation around it
   UNWIND first AS h
-  WITH h, h.c + $weights.seed_text * h.b / best AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
+  WITH h, h.c + $weights.seed_text * h.b / top_text AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
   WITH h WHERE h.m.context = '' AND h.m.embedding_1 IS NOT NULL
   RETURN collect(h.m) AS seeds
 }
-CALL (seeds, text) {
+CALL (seeds, text, words) {
   UNWIND range(0, size(seeds) - 1) AS rank
-  WITH rank, seeds[rank] AS seed, text
-  CALL (seed, text) {
+  WITH rank, seeds[rank] AS seed, text, words
+  CALL (seed, text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
       WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed) SCORE AS s
     RETURN m, null AS b
    UNION ALL
-    WITH reduce(t = text, x IN seed.names | t + ' ' + x) AS words WHERE words <> ''
+    WITH text, reduce(t = words, x IN seed.names | t + ' ' + x) AS wider WHERE trim(text + wider) <> ''
     CALL db.index.fulltext.queryNodes('message_text',
-      '+namespace_token:' + $namespace_token + '^0 +(content:(' + words + ') context:(' + words + ')^0.5)', {limit: $weights.near_seed}) YIELD node, score
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node, score
     RETURN node AS m, score AS b
   }
   WITH rank, seed, m, coalesce(max(b), 0.0) AS b
@@ -95,16 +102,17 @@ CALL (seeds, text) {
     $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
     + $weights.hop_text * x.b / top - $weights.hop_rank * rank}) AS second
 }
-UNWIND first + second AS h
-WITH named, text, lowest, h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link
-WITH named, text, m, near, b, fc, fb, link, lowest,
-     coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
-WITH named, text, lowest, collect([CASE WHEN m:Fact THEN 1 ELSE 0 END, m.id, m.content, coalesce(m.speaker, m.role), toString(coalesce(m.timestamp, m.valid_from)),
-  m.episode_id, coalesce(m.position, 0), coalesce(m.mentions_time, false), near, c, b, fc, fb, link,
-  CASE WHEN m:Fact THEN COLLECT { MATCH (m)-[:CITES]->(s) RETURN s.id } ELSE [] END]) AS candidates
+CALL (first, second) {
+  UNWIND first + second AS h
+  WITH h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link
+  WITH m, near, b, fc, fb, link, coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
+  RETURN collect([CASE WHEN m:Fact THEN 1 ELSE 0 END, m.id, m.content, coalesce(m.speaker, m.role), toString(coalesce(m.timestamp, m.valid_from)),
+    m.episode_id, coalesce(m.position, 0), coalesce(m.mentions_time, false), coalesce(m.context, '-') = '', near, c, b, fc, fb, link,
+    CASE WHEN m:Fact THEN COLLECT { MATCH (m)-[:CITES]->(s) RETURN s.id } ELSE [] END]) AS candidates
+}
 CALL (text) {
   WITH text WHERE text <> '' AND NOT $include_invalidated
-  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +content:(' + text + ')', {limit: 50}) YIELD node
+  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +(' + text + ')', {limit: 50}) YIELD node
   WHERE NOT node.live AND NOT node.quarantined
   RETURN count(node) AS superseded
 }

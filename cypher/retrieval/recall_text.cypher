@@ -3,7 +3,8 @@
 // params:
 //   $namespace, $namespace_token : STRING
 //   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
-//   $terms       : LIST<[word, needle, query]>   the question's words; needle '' where an earlier word has the same
+//   $terms       : LIST<[word, needle, query, gram]>   the question's words: as spoken, as texts hold them ('' where an
+//                earlier word has the same), as searched for, and as pairs of characters where a script has no blanks
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
@@ -20,6 +21,7 @@
 //   candidates : INTEGER         how many were looked at
 //   superseded : INTEGER         closed facts that have the question's words, at most 50
 //   speakers   : LIST<STRING>    words of the question that name speakers
+//   is_filled  : BOOLEAN         whether the namespace holds any message or fact
 //
 // why: as retrieval.recall, for a memory without an embedder: a search that knows the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
 // of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
@@ -28,35 +30,39 @@ CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
 WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
-WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, reduce(text = '', x IN wanted | text + ' ' + x[2]) AS text
-CALL (text) {
-  WITH text WHERE text <> ''
-  CALL db.index.fulltext.queryNodes('message_text',
-    '+namespace_token:' + $namespace_token + '^0 +(content:(' + text + ') context:(' + text + ')^0.5)', {limit: $message_limit}) YIELD node, score
-  RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
- UNION ALL
-  CALL (text) {
-    WITH text WHERE text <> ''
-    CALL db.index.fulltext.queryNodes('fact_text',
-      '+namespace_token:(' + $fact_tokens + ')^0 +content:(' + text + ')', {limit: $fact_limit}) YIELD node, score
-    WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
-    RETURN node AS f, null AS c, score AS b
+WITH CASE WHEN wanted = [] THEN $terms ELSE wanted END AS wanted, named      // a question of nothing but names is searched for
+WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, 
+     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
+WITH named, needles, words,
+     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
+CALL (text, words, needles) {
+  CALL (text, words) {
+    WITH text, words WHERE text <> ''
+    CALL db.index.fulltext.queryNodes('message_text',
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')', {limit: $message_limit}) YIELD node, score
+    RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+   UNION ALL
+    CALL (text) {
+      WITH text WHERE text <> ''
+      CALL db.index.fulltext.queryNodes('fact_text',
+        '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')', {limit: $fact_limit}) YIELD node, score
+      WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
+      RETURN node AS f, null AS c, score AS b
+    }
+    WITH f, max(c) AS c, max(b) AS b
+    WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
+    WITH f, 0.0 AS c, c AS near, coalesce(b, 0.0) AS b
+    OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
+    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
   }
-  WITH f, max(c) AS c, max(b) AS b
-  WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
-  WITH f, 0.0 AS c, c AS near, coalesce(b, 0.0) AS b
-  OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
-  RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-         CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
+  WITH m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+  WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
+  WITH m, near, b, fc, fb, ' ' + toLower(m.content) + ' ' AS low
+  WITH {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: 0.0, near: near, b: b, fc: fc, fb: fb,
+        has: [x IN needles WHERE low CONTAINS x]} AS h
+  RETURN collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
 }
-WITH named, needles, text, m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
-WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-WITH named, needles, text, m, near, b, fc, fb, ' ' + toLower(m.content) AS low,
-     0.0 AS c
-WITH named, needles, text, near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
-     has: [x IN needles WHERE low CONTAINS x]} AS h
-ORDER BY coalesce(near, -1.0) DESC
-WITH named, needles, text, collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
 WITH named, text, hits, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best, CASE WHEN fbest > 0 THEN fbest ELSE 1.0 END AS fbest,
   CASE WHEN floor < $weights.floor THEN floor ELSE $weights.floor END AS floor,
   [x IN needles | [x, log(1 + size(hits) / (1.0 + size([h IN hits WHERE x IN h.has])))]] AS rarity
@@ -72,7 +78,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
     $weights.text * h.b / best,
     prior,
     0.0,
-    $weights.coverage * reduce(s = 0.0, x IN rarity |
+    CASE WHEN h.m.context = '' THEN $weights.coverage_alone ELSE $weights.coverage END * reduce(s = 0.0, x IN rarity |
       CASE WHEN any(o IN hs WHERE abs(o.p - h.p) <= $weights.reach AND x[0] IN o.has) THEN s + x[1] ELSE s END) / total,
     $weights.date * reduce(x = 0.0, w IN $windows | CASE WHEN w[2] > x
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
@@ -90,8 +96,10 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
 }
 CALL (text) {
   WITH text WHERE text <> '' AND NOT $include_invalidated
-  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +content:(' + text + ')', {limit: 50}) YIELD node
+  CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:' + $closed_token + '^0 +(' + text + ')', {limit: 50}) YIELD node
   WHERE NOT node.live AND NOT node.quarantined
   RETURN count(node) AS superseded
 }
-RETURN evidence, candidates, superseded, named AS speakers
+RETURN evidence, candidates, superseded, named AS speakers,
+       CASE WHEN candidates = 0 THEN EXISTS { MATCH (m:Message {namespace: $namespace}) WHERE m.id >= '' AND m.live }
+         OR EXISTS { MATCH (f:Fact {namespace: $namespace}) WHERE f.id >= '' AND f.live IS NOT NULL } ELSE true END AS is_filled

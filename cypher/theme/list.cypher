@@ -8,7 +8,7 @@
 CYPHER 25
 CALL () {
   WITH 1 AS go WHERE $label_key IS NULL
-  MATCH (t:Theme {namespace: $namespace}) WHERE NOT t:Placeholder
+  MATCH (t:Theme {namespace: $namespace}) WHERE t.id >= '' AND NOT t:Placeholder
   RETURN t
  UNION ALL
   WITH 1 AS go WHERE $label_key IS NOT NULL

@@ -31,7 +31,7 @@ from remembrancer.records import (
 )
 from remembrancer.records.key import require_id, require_key
 from remembrancer.retrieval import DEFAULT_MAX_SUBGRAPH_ENTITIES, extract_subgraph, retrieve_memory
-from remembrancer.retrieval.recall import DEFAULT_WEIGHTS, Recall, RecallWeights, recall
+from remembrancer.retrieval.recall import Recall, RecallWeights, recall
 
 if TYPE_CHECKING:
     import neo4j
@@ -285,7 +285,7 @@ class Memory:
         believed_at: dt.datetime | None = None,
         include_invalidated: bool = False,
         whole_messages: bool = False,
-        weights: RecallWeights = DEFAULT_WEIGHTS,
+        weights: RecallWeights | None = None,
     ) -> Recall:
         """Find what speaks to a question, best evidence first, in one trip to the database.
 
@@ -296,7 +296,7 @@ class Memory:
             believed_at: Only what had been recorded by this instant.
             include_invalidated: Closed facts too.
             whole_messages: Show messages whole, not their most telling sentences.
-            weights: How evidence is scored.
+            weights: How evidence is scored; by default what `remembrancer.retrieval.recall` holds as fit.
 
         Raises:
             InvalidInputError: An argument is wrong; names it.

@@ -23,7 +23,7 @@ from remembrancer.memory import DEFAULT_NAMESPACE, AnyRecord, Memory
 from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
 from remembrancer.records import Clock, MemoryQuery, MemoryResult, RemembranceError, Subgraph, system_clock
 from remembrancer.retrieval import DEFAULT_MAX_SUBGRAPH_ENTITIES
-from remembrancer.retrieval.recall import DEFAULT_WEIGHTS, Recall, RecallWeights
+from remembrancer.retrieval.recall import Recall, RecallWeights
 
 if TYPE_CHECKING:
     import neo4j
@@ -207,7 +207,7 @@ class SyncMemory:
         believed_at: dt.datetime | None = None,
         include_invalidated: bool = False,
         whole_messages: bool = False,
-        weights: RecallWeights = DEFAULT_WEIGHTS,
+        weights: RecallWeights | None = None,
     ) -> Recall:
         """Find what speaks to a question, best evidence first, as `Memory.recall`."""
         return self.run(

@@ -34,9 +34,6 @@ SCANNING = {
     "doctor": "looks at everything, when a person asks",
 }
 
-TO_BE_MENDED = ("namespace.clear", "namespace.count", "theme.list")
-"""These read a label of all namespaces: a condition on the second part of the key (`id >= ''`) makes it a seek."""
-
 # What reads all of a label, a type, or an index, however little of it is wanted.
 SCANS = re.compile(r"AllNodesScan|Labels?Scan|RelationshipsScan|RelationshipTypes?Scan|IndexScan|IndexContainsScan")
 
@@ -132,13 +129,7 @@ async def space(neo4j_database: Database) -> int:
 
 @pytest.mark.neo4j
 class TestPlans:
-    @pytest.mark.parametrize(
-        "name",
-        [
-            pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason="scans a label")] * (name in TO_BE_MENDED))
-            for name in QUERIES
-        ],
-    )
+    @pytest.mark.parametrize("name", QUERIES)
     async def test_neo4j_accepts_it_and_scans_nothing(self, name: str, neo4j_database: Database, space: int) -> None:
         text = QUERIES[name] if name.startswith("browser.") else queries.load(name, space, SPACE.dimensions)
         plan = await explained(neo4j_database, text, used(text))

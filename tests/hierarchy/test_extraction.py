@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from remembrancer.hierarchy import RuleBasedExtractor, SimpleExtractor, split_sentences, verb_forms
 from remembrancer.hierarchy.extraction.alphabet import every_script
 from remembrancer.hierarchy.extraction.names import NameFinder
-from remembrancer.records.sentences import WHITE_SPACE
 from remembrancer.hierarchy.extraction.verbs import BASE_VERBS
 from remembrancer.ports import Extraction, Extractor
 from remembrancer.records import Episode, InvalidInputError, Message, Provenance
+from remembrancer.records.sentences import WHITE_SPACE
 
 START = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

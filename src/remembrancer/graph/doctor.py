@@ -190,7 +190,7 @@ async def holds_records(database: Database, namespace: str) -> bool:
     Raises:
         ServerUnavailableError: The database could not be reached.
     """
-    row = first(await database.read(queries.load("namespace.count"), {"namespace": namespace}))
+    row = first(await database.read(queries.load("namespace.holds"), {"namespace": namespace}))
     return bool(row["messages"] or row["facts"])
 
 

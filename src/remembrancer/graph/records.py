@@ -17,7 +17,7 @@ from remembrancer.graph.values import (
 )
 from remembrancer.records import Entity, Episode, Fact, Message, Relationship, Theme, name_key
 from remembrancer.records.key import without_repeats
-from remembrancer.records.recall_copies import context_around, mentions_time, names_in
+from remembrancer.records.recall_copies import context_around, grams_of, mentions_time, names_in
 
 Row = dict[str, Any]
 
@@ -81,6 +81,7 @@ def message_rows(episode: Episode) -> list[Row]:
             "context": context_around(episode.messages, position),
             "names": list(names_in(message.content)),
             "mentions_time": mentions_time(message.content),
+            "grams": grams_of(message.content) or None,
             "episode_id": episode.id,
             "position": position,
             **provenance_properties(message.provenance),
@@ -124,6 +125,7 @@ def fact_row(fact: Fact) -> Row:
     """What `fact.put` writes."""
     properties = {
         "content": fact.content,
+        "grams": grams_of(fact.content) or None,
         "theme_id": fact.theme_id,
         "valid_from": fact.valid_from,
         "valid_until": fact.valid_until,

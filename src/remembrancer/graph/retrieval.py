@@ -73,15 +73,13 @@ class GraphRetrieval:
         name = "recall" if question.embedding is not None and self._dimensions is not None else "recall_text"
         parameters = self._recall_parameters(question)
         query = queries.load(f"retrieval.{name}", self._number, self._dimensions or 384)
-        found = await self._database.read(query, {"namespace": self._namespace, **parameters})
-        if not found:
-            return Findings((), stored=await self._stored())
-        row = found[0]
+        row = first(await self._database.read(query, {"namespace": self._namespace, **parameters}))
         return Findings(
             tuple(_evidence(item) for item in row["evidence"]),
             candidates=row["candidates"],
             superseded=row["superseded"],
             speakers=tuple(row["speakers"]),
+            is_filled=row["is_filled"],
         )
 
     async def gather_candidates(self, question: RecallQuestion) -> Candidates:
@@ -89,10 +87,7 @@ class GraphRetrieval:
         query = queries.load("retrieval.recall_candidates", self._number, self._dimensions or 384)
         parameters = self._recall_parameters(question)
         del parameters["limit"], parameters["asks_when"]
-        found = await self._database.read(query, {"namespace": self._namespace, **parameters})
-        if not found:
-            return Candidates(stored=await self._stored())
-        row = found[0]
+        row = first(await self._database.read(query, {"namespace": self._namespace, **parameters}))
         return Candidates(
             tuple(_candidate(item) for item in row["candidates"]),
             lowest=row["lowest"],
@@ -128,10 +123,6 @@ class GraphRetrieval:
             vector = query_vector(question.embedding, dimensions=self._dimensions, search="recall")
             parameters["embedding"] = as_vector(vector)
         return parameters
-
-    async def _stored(self) -> dict[str, int]:
-        found = await self._database.read(queries.load("namespace.count"), {"namespace": self._namespace})
-        return {"message": first(found)["messages"], "fact": first(found)["facts"]}
 
     async def _by_entities(self, query: MemoryQuery) -> Row:
         return await self._answer(
@@ -185,7 +176,7 @@ def _evidence(item: list[Any]) -> Evidence:
 
 
 def _candidate(item: list[Any]) -> Candidate:
-    *fields, mentions_time, near, similarity, text_rank, fact, fact_text, link, sources = item
+    *fields, mentions_time, is_alone, near, similarity, text_rank, fact, fact_text, link, sources = item
     return Candidate(
         _evidence([*fields, 0.0, (), sources]),
         similarity=similarity,
@@ -194,6 +185,7 @@ def _candidate(item: list[Any]) -> Candidate:
         fact_similarity=fact,
         fact_rank=fact_text,
         mentions_time=mentions_time,
+        is_alone=is_alone,
         link=link,
     )
 

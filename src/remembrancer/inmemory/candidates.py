@@ -48,7 +48,8 @@ class CandidateSearch:
         self._places = _places(graph)
         names = {word for m in graph.messages.values() if m.speaker for word in m.speaker.lower().split()}
         self._speakers = tuple(term.word for term in question.terms if term.word in names)
-        self._needles = [term.needle for term in question.terms if term.needle and term.word not in names]
+        others = [term for term in question.terms if term.word not in names] or question.terms
+        self._needles = [term.needle for term in others if term.needle]
 
     def gather(self) -> Candidates:
         """All candidates."""
@@ -63,7 +64,7 @@ class CandidateSearch:
             lowest=min(near, default=None),
             speakers=self._speakers,
             superseded=0 if self._question.include_invalidated else self._count_closed(),
-            stored={"message": len(self._graph.messages), "fact": len(self._graph.facts)},
+            is_filled=bool(self._graph.messages or self._graph.facts),
         )
 
     def _said(self, message: Message) -> bool:
@@ -214,6 +215,7 @@ class CandidateSearch:
             fact_similarity=found.fact_similarity,
             fact_rank=found.fact_rank,
             mentions_time=is_message and mentions_time(record.content),
+            is_alone=isinstance(record, Message) and not self._context(record),
             link=found.link,
         )
 
@@ -227,7 +229,7 @@ def _places(graph: RecordGraph) -> dict[str, tuple[str | None, int]]:
 
 
 def _bm25(texts: Iterable[str], needles: Sequence[str]) -> list[float]:
-    lowered = [f" {text.lower()}" for text in texts]
+    lowered = [f" {text.lower()} " for text in texts]
     if not lowered or not needles:
         return [0.0] * len(lowered)
     lengths = [len(text.split()) for text in lowered]

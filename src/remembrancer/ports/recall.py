@@ -7,7 +7,7 @@ time and the weights of the score. User text never becomes query syntax: `terms`
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -21,14 +21,17 @@ class Term(NamedTuple):
 
     Attributes:
         word: Lower case, letters and digits only; what is looked up among the speakers' names.
-        needle: What a text holds that has this word, when a blank is put before the text; empty where an earlier term
+        needle: What a text holds that has this word, when a blank is put before and after the text;
+            empty where an earlier term
             has the same.
-        query: The word as it stands in a full-text query: itself, or a phrase in quotes.
+        query: The word as it is searched for; empty for one that is searched for as a gram.
+        gram: The token of a pair of characters (`recall_copies.grams_of`), for scripts without blanks between words.
     """
 
     word: str
     needle: str
     query: str
+    gram: str
 
 
 class DateWindow(NamedTuple):
@@ -120,14 +123,14 @@ class Findings:
         candidates: How many messages and facts were looked at.
         superseded: How many closed facts lay among the candidates and were left out.
         speakers: Words of the question that name speakers of the namespace.
-        stored: How many messages and facts the namespace holds; `None`: not asked, since something was found.
+        is_filled: Whether the namespace holds any message or fact.
     """
 
     evidence: tuple[Evidence, ...]
     candidates: int = 0
     superseded: int = 0
     speakers: tuple[str, ...] = ()
-    stored: Mapping[str, int] | None = None
+    is_filled: bool = True
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,7 @@ class Candidate:
         fact_similarity: Best cosine of a fact that cites it.
         fact_rank: Best BM25 of a fact that cites it.
         mentions_time: Whether its words tell a time.
+        is_alone: Whether it is a message without others around it.
         link: What ties it to a text that was found first; `None`: nothing does.
     """
 
@@ -151,6 +155,7 @@ class Candidate:
     fact_similarity: float = 0.0
     fact_rank: float = 0.0
     mentions_time: bool = False
+    is_alone: bool = False
     link: float | None = None
 
 
@@ -166,7 +171,7 @@ class Candidates:
     lowest: float | None = None
     speakers: tuple[str, ...] = ()
     superseded: int = 0
-    stored: Mapping[str, int] | None = None
+    is_filled: bool = True
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ class RecallWeights(Request):
         neighbour: Best cosine of the messages right before and after.
         coverage: Share of the question's words, weighted by rarity among the candidates, that stand in candidates at
             most `reach` positions away.
+        coverage_alone: The same for a message that has no others around it, such as a paragraph.
         date: The question names a day, month or year near the message's; times the window's own weight.
         time: The question asks for a time, and the message tells one.
         speaker: The question names who speaks.
@@ -42,20 +43,21 @@ class RecallWeights(Request):
         near_seed: Candidates of each of these, by vector and by text.
     """
 
-    similarity: float = 0.9
-    text: float = 0.4
-    episode: float = 0.96
+    similarity: float = 0.86
+    text: float = 0.05
+    episode: float = 0.92
     episode_text: float = 0.1
-    neighbour: float = 0.0
-    coverage: float = 0.6
-    date: float = 1.0
-    time: float = 0.0
+    neighbour: float = 0.5
+    coverage: float = 0.75
+    coverage_alone: float = 0.1
+    date: float = 0.65
+    time: float = 0.35
     speaker: float = 0.06
     other_speaker: float = 0.05
-    question: float = 0.2
-    fact: float = 0.3
-    fact_text: float = 0.3
-    hop: float = 0.9
+    question: float = 0.16
+    fact: float = 0.25
+    fact_text: float = 0.25
+    hop: float = 1.5
     hop_similarity: float = 0.5
     hop_text: float = 0.72
     hop_rank: float = 0.075

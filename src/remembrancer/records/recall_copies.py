@@ -1,4 +1,5 @@
-"""Texts kept beside a message for recall: what was said around it, and the names in it."""
+"""What is kept beside a message or fact for recall: what was said around it, the names in it, whether it tells a time,
+and tokens for scripts that leave no blanks between words."""
 
 from __future__ import annotations
 
@@ -52,3 +53,27 @@ def names_in(text: str) -> tuple[str, ...]:
 def mentions_time(text: str) -> bool:
     """Whether the words of a text tell a time: a number, a month, a day relative to another (English)."""
     return _TIME.search(text) is not None
+
+
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]+"
+)
+"""Runs of Han, Kana, Bopomofo, Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: scripts whose words are not told by
+blanks, or take endings without one."""
+
+
+def gram(characters: str) -> str:
+    """The token of one or two characters: letters and digits that every analyzer leaves as they are."""
+    return "u" + "".join(f"{ord(character):x}" for character in characters) + "0"
+
+
+def grams_of(text: str) -> str:
+    """Tokens of all characters, and of all pairs of neighbours, in the unspaced runs of a text, each once."""
+    tokens: dict[str, None] = {}
+    for run in UNSPACED.findall(text.lower()):
+        for place, character in enumerate(run):
+            tokens.setdefault(gram(character))
+            if place:
+                tokens.setdefault(gram(run[place - 1 : place + 1]))
+    return " ".join(tokens)

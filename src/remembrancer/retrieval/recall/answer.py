@@ -57,7 +57,7 @@ class LeftOut(Record):
     words: int = 0
 
 
-EmptyBecause = Literal["nothing stored", "nothing held then", "nothing similar"]
+EmptyBecause = Literal["nothing asked", "nothing stored", "nothing held then", "nothing similar"]
 
 
 class Recall(Record):

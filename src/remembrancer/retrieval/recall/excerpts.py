@@ -16,10 +16,10 @@ from remembrancer.records.sentences import split_sentences
 SENTENCES = 2
 """How many sentences of one message are shown at most."""
 
-WORDS = 25
+WORDS = 24
 """A further sentence is shown only while the excerpt stays within this many words."""
 
-_SHARE, _LENGTH, _QUESTION, _SHORT = 0.4, 0.3, 0.15, 0.15
+_SHARE, _LENGTH, _QUESTION, _SHORT = 0.5, 0.15, 0.3, 0.2
 _FULL_LENGTH, _FEW_WORDS = 15, 4
 _GAP = "…"
 
@@ -84,7 +84,7 @@ def _joined(places: Sequence[int], sentences: Sequence[str]) -> str:
 
 
 def _worth(sentence: str, needles: Sequence[str]) -> float:
-    text = f" {sentence.lower()}"
+    text = f" {sentence.lower()} "
     words = len(sentence.split())
     share = sum(needle in text for needle in needles) / len(needles) if needles else 0.0
     worth = _SHARE * share + _LENGTH * min(words, _FULL_LENGTH) / _FULL_LENGTH

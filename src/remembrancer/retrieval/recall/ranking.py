@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from remembrancer.ports.recall import Candidate, Candidates, DateWindow, Evidence, Findings, RecallQuestion
+from remembrancer.ports.recall import Candidate, Candidates, DateWindow, Evidence, Findings, RecallQuestion, Term
 from remembrancer.ports.weights import RecallWeights
 
 
@@ -30,7 +30,7 @@ def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
     """Score the candidates and keep the best, by score descending, then id."""
     listed = candidates.listed
     named = frozenset(candidates.speakers)
-    needles = [term.needle for term in question.terms if term.needle and term.word not in named]
+    needles = [term.needle for term in searched(question.terms, named) if term.needle]
     held = [_held(candidate.evidence, needles) for candidate in listed]
     scale = _scale(candidates, held, needles, question.weights, named)
     episodes: dict[str, list[int]] = {}
@@ -55,12 +55,17 @@ def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
         candidates=len(listed),
         superseded=candidates.superseded,
         speakers=candidates.speakers,
-        stored=candidates.stored,
+        is_filled=candidates.is_filled,
     )
 
 
+def searched(terms: Sequence[Term], named: frozenset[str]) -> list[Term]:
+    """The terms that are searched for: all but names of speakers, unless there is nothing else."""
+    return [term for term in terms if term.word not in named] or list(terms)
+
+
 def _held(evidence: Evidence, needles: Sequence[str]) -> frozenset[str]:
-    text = f" {evidence.content.lower()}"
+    text = f" {evidence.content.lower()} "
     return frozenset(needle for needle in needles if needle in text)
 
 
@@ -113,7 +118,7 @@ def _parts(
         weights.text * candidate.text_rank / scale.best_text,
         prior,
         weights.neighbour * beside,
-        weights.coverage * coverage,
+        (weights.coverage_alone if candidate.is_alone else weights.coverage) * coverage,
         weights.date * _date(evidence.at.date().isoformat(), question.windows),
         weights.time if question.asks_when and candidate.mentions_time else 0.0,
         _speaker(evidence.speaker, scale.named, weights),

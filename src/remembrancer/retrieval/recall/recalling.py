@@ -13,10 +13,13 @@ from remembrancer.records import Clock, InvalidInputError, system_clock
 from remembrancer.retrieval.recall.answer import EmptyBecause, LeftOut, Recall, RecallHit, parts_of
 from remembrancer.retrieval.recall.dates import asks_when, date_windows
 from remembrancer.retrieval.recall.excerpts import Excerpt, excerpts
-from remembrancer.retrieval.recall.ranking import rank
+from remembrancer.retrieval.recall.ranking import rank, searched
 from remembrancer.retrieval.recall.words import question_terms
 
 DEFAULT_WEIGHTS = RecallWeights()
+
+WORD_WEIGHTS = RecallWeights(text=0.6, episode_text=0.3)
+"""Without vectors the text search has to carry more."""
 
 _WIDTH = 60
 """How much evidence is asked for at least: excerpts reorder it, and budgets are filled from it."""
@@ -32,7 +35,7 @@ async def recall(
     believed_at: dt.datetime | None = None,
     include_invalidated: bool = False,
     whole_messages: bool = False,
-    weights: RecallWeights = DEFAULT_WEIGHTS,
+    weights: RecallWeights | None = None,
     clock: Clock = system_clock,
 ) -> Recall:
     """Find what speaks to a question, best evidence first.
@@ -46,7 +49,7 @@ async def recall(
         believed_at: Only what had been recorded by this instant.
         include_invalidated: Closed facts too.
         whole_messages: Show messages whole, not their most telling sentences.
-        weights: How evidence is scored.
+        weights: How evidence is scored; by default `DEFAULT_WEIGHTS`, without an embedder `WORD_WEIGHTS`.
         clock: Tells what now is, and what `yesterday` is counted from.
 
     Raises:
@@ -57,12 +60,13 @@ async def recall(
     most = whole_number(limit, field="limit", least=1, most=1000)
     instant = moment(valid_at, field="valid_at") or clock()
     terms, dropped = question_terms(asked)
+    embedding = await _embedded(asked, embedder)
     prepared = RecallQuestion(
         terms=terms,
-        embedding=await _embedded(asked, embedder),
+        embedding=embedding,
         windows=date_windows(asked, asked_at=instant),
         asks_when=asks_when(asked),
-        weights=weights,
+        weights=weights or (WORD_WEIGHTS if embedding is None else DEFAULT_WEIGHTS),
         limit=max(most, _WIDTH),
         valid_at=instant,
         believed_at=moment(believed_at, field="believed_at"),
@@ -70,8 +74,7 @@ async def recall(
     )
     findings = await _find(store, prepared)
     named = frozenset(findings.speakers)
-    wanted = [term for term in terms if term.word not in named]
-    cut = excerpts(findings.evidence, wanted, whole=flag(whole_messages, field="whole_messages"))
+    cut = excerpts(findings.evidence, searched(terms, named), whole=flag(whole_messages, field="whole_messages"))
     shown, repeated = _distinct(cut)
     return Recall(
         text=asked,
@@ -83,7 +86,7 @@ async def recall(
             repeated=repeated,
             words=dropped,
         ),
-        empty_because=None if shown else _why_empty(findings),
+        empty_because=None if shown else _why_empty(findings, prepared),
         searched="text" if prepared.embedding is None else "vectors and text",
     )
 
@@ -130,7 +133,9 @@ def _hit(excerpt: Excerpt) -> RecallHit:
     )
 
 
-def _why_empty(findings: Findings) -> EmptyBecause:
-    if findings.stored is not None and not any(findings.stored.values()):
+def _why_empty(findings: Findings, question: RecallQuestion) -> EmptyBecause:
+    if not question.terms and question.embedding is None:
+        return "nothing asked"
+    if not findings.is_filled:
         return "nothing stored"
     return "nothing held then" if findings.superseded else "nothing similar"

@@ -1,7 +1,7 @@
 """The words of a question: what is searched for, and what only holds a sentence together.
 
 Texts in scripts without blanks between words (Chinese, Japanese, Thai and others) are cut into overlapping pairs of
-characters, since the indexes hold their characters one by one. Long runs are cut too, so that nothing is dropped for
+characters, which the indexes hold as tokens. Long runs are cut too, so that nothing is dropped for
 its length: only when a question has more than `MAX_CLAUSES` words the shortest are left out, and the answer says so.
 """
 
@@ -11,20 +11,16 @@ import re
 from collections.abc import Iterator
 
 from remembrancer.ports.recall import Term
+from remembrancer.records.recall_copies import UNSPACED, gram
 
 MAX_CLAUSES = 400
 """How many words are searched for at most: the text index refuses more than 1,024 clauses, and each word costs two."""
 
+_SHORT = 3
 _LONGEST = 200  # characters of one word in a query; longer ones are cut, not dropped
 
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
-# Han, Hiragana, Katakana, Bopomofo and their extensions, Thai, Lao, Khmer, Myanmar, Tibetan.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
-)
-
 STOP_WORDS = frozenset(
     """
     a about above after again against all also although am among an and any anyone anything are aren as at away
@@ -70,7 +66,7 @@ def question_terms(text: str) -> tuple[tuple[Term, ...], int]:
 def _words(text: str) -> Iterator[str]:
     for match in _WORD.finditer(_POSSESSIVE.sub("", text.lower())):
         begin = 0
-        for run in _UNSPACED.finditer(match[0]):
+        for run in UNSPACED.finditer(match[0]):
             yield from _spaced(match[0][begin : run.start()])
             yield from _pairs(run[0])
             begin = run.end()
@@ -91,8 +87,13 @@ def _pairs(run: str) -> Iterator[str]:
 def _terms(words: list[str]) -> Iterator[Term]:
     seen: set[str] = set()
     for word in words:
-        is_run = _UNSPACED.match(word) is not None
-        needle = word if is_run else f" {stem(word)}"
-        query = f'"{word}"' if is_run and len(word) > 1 else word
-        yield Term(word, "" if needle in seen else needle, query)
+        is_run = UNSPACED.match(word) is not None
+        needle = word if is_run else _needle(word)
+        kept = "" if needle in seen else needle
         seen.add(needle)
+        yield Term(word, kept, "", gram(word)) if is_run else Term(word, kept, word, "")
+
+
+def _needle(word: str) -> str:
+    # A short word would be the beginning of far too many others.
+    return f" {word} " if len(word) < _SHORT else f" {stem(word)}"
