@@ -13,7 +13,8 @@ import pytest
 
 from remembrancer.hierarchy import ConsolidatingThemeClusterer
 from remembrancer.hierarchy.ingestion import IngestReport
-from remembrancer.records import Message, name_key
+from remembrancer.ports import Clustering
+from remembrancer.records import Fact, Message, Theme, name_key
 from remembrancer.testing import OpenStore
 
 Server = tuple[str, tuple[str, str]]
@@ -87,19 +88,14 @@ async def test_four_processes_with_the_same_messages_make_one_set(
     assert sum(len(report["created"].get("message", ())) for report in reports) == 24
 
 
-@pytest.mark.neo4j
-async def test_ingests_that_share_some_messages_store_each_once(neo4j_database: Any, kit: Any) -> None:
+async def test_ingests_that_share_some_messages_store_each_once(open_store: OpenStore, kit: Any) -> None:
     """Overlapping pieces of one conversation, as two readers of one mailbox meet them."""
-    from remembrancer.graph import Neo4jStore
-
     messages = kit.conversation(length=20, gap_after=(6, 13))
     pieces = [messages[begin : begin + 8] for begin in range(13)]
-    for attempt in range(3):
-        async with Neo4jStore.open(
-            database=neo4j_database, namespace=f"{kit.unique()}-{attempt}", space=kit.space
-        ) as store:
-            await asyncio.gather(*(kit.ingestion(store).ingest(piece) for piece in pieces))
-            held = await kit.contents_of(store)
+    for _ in range(3):
+        store = await open_store(space=kit.space)
+        await asyncio.gather(*(kit.ingestion(store).ingest(piece) for piece in pieces))
+        held = await kit.contents_of(store)
         held.check()
         assert set(held.messages) == {message.id for message in messages}
         assert len(held.facts) == len(messages)
@@ -209,19 +205,58 @@ async def test_deleting_while_ingests_run_ends_in_a_graph_that_agrees(neo4j_data
         assert len(listed) == len(set(listed))
 
 
-@pytest.mark.neo4j
-async def test_themes_that_merge_while_others_add_to_them_lose_no_fact(neo4j_database: Any, kit: Any) -> None:
-    from remembrancer.graph import Neo4jStore
+class Slowly(ConsolidatingThemeClusterer):
+    """Takes its time, so that others write meanwhile."""
 
-    async with Neo4jStore.open(database=neo4j_database, namespace=kit.unique(), space=kit.space) as store:
+    async def cluster(self, facts: Sequence[Fact], themes: Sequence[Theme]) -> Clustering:
+        clustering = await super().cluster(facts, themes)
+        await asyncio.sleep(0.03)
+        return clustering
 
-        async def one(number: int) -> None:
-            clusterer = ConsolidatingThemeClusterer(assignment_threshold=0.4, merge_threshold=0.6, max_themes=2)
-            messages = kit.conversation(number, length=4, gap_after=())
-            await kit.ingestion(store, clusterer=clusterer).ingest(messages)
 
-        await one(0)
-        await asyncio.gather(*(one(number) for number in range(1, 9)))
-        held = await kit.contents_of(store)
-    assert len(held.facts) == 36
+WORDS = "river stone copper lamp violin anchor orchard meadow falcon engine piano market garden winter castle bridge"
+
+
+async def test_themes_that_merge_while_others_add_to_them_lose_no_fact(open_store: OpenStore, kit: Any) -> None:
+    store = await open_store(space=kit.space)
+    words = WORDS.split()
+
+    def about(number: int, sentences: int) -> list[Message]:
+        chosen = [[words[(number * 7 + n * 5 + w * 3) % len(words)] for w in range(5)] for n in range(sentences)]
+        texts = [f"The {' '.join(five)} is what they spoke of." for five in chosen]
+        return [kit.said(n, text, conversation=f"talk {number}") for n, text in enumerate(texts)]
+
+    apart = ConsolidatingThemeClusterer(assignment_threshold=0.99, merge_threshold=2)
+    for number in range(6):
+        await kit.ingestion(store, clusterer=apart).ingest(about(number, 1))
+    merging = Slowly(assignment_threshold=0.7, merge_threshold=0.75, max_themes=2)
+    await asyncio.gather(
+        *(kit.ingestion(store, clusterer=merging).ingest(about(number, 4)) for number in range(10, 18))
+    )
+    held = await kit.contents_of(store)
     held.check()
+    assert len(held.messages) == 6 + 8 * 4
+
+
+async def test_without_vectors_many_at_once_make_one_general_theme(open_store: OpenStore, kit: Any) -> None:
+    store = await open_store()
+    await asyncio.gather(
+        *(
+            kit.ingestion(store, clusterer=Slowly()).ingest(kit.conversation(number, length=3, gap_after=()))
+            for number in range(8)
+        )
+    )
+    held = await kit.contents_of(store)
+    held.check()
+    assert [len(theme.fact_ids) for theme in held.themes.values()] == [24]
+
+
+async def test_a_general_theme_that_was_renamed_is_left_alone(open_store: OpenStore, kit: Any) -> None:
+    store = await open_store()
+    await kit.ingestion(store).ingest(kit.conversation(0, length=2))
+    (theme,) = await store.list_themes()
+    await store.put_theme(theme.model_copy(update={"label": "Mine"}))
+    await kit.ingestion(store).ingest(kit.conversation(1, length=2))
+    held = await kit.contents_of(store)
+    held.check()
+    assert sorted(one.label for one in held.themes.values()) == ["General", "Mine"]

@@ -45,8 +45,8 @@ class BatchWriter:
         """Write the batch, or answer with the receipt of the write that had this key first.
 
         Raises:
-            ConcurrencyError: An episode does not hold as many messages as the batch expects, or a message that is to
-                go into such an episode is in another one.
+            ConcurrencyError: An episode or theme does not hold as many messages or facts as the batch expects, or a
+                message that is to go into such an episode is in another one.
             NotFoundError: Facts are to be added to a theme that is not stored.
         """
         if idempotency_key is not None:
@@ -77,13 +77,15 @@ class BatchWriter:
         return found
 
     async def _expect(self, batch: RecordBatch) -> None:
-        if not batch.expected_messages:
+        await self._expect_of("episode", "messages", batch.expected_messages, [one.id for one in batch.episodes])
+        await self._expect_of("theme", "facts", batch.expected_facts, [one.id for one in batch.themes])
+
+    async def _expect_of(self, kind: RecordKind, counted: str, expected: dict[str, int], put: list[str]) -> None:
+        if not expected:
             return
-        put = [episode.id for episode in batch.episodes]
-        for row in await self._run("episode.expect", ids=sorted(batch.expected_messages), put=put):
-            expected = batch.expected_messages[row["id"]]
-            if row["messages"] != expected:
-                raise ConcurrencyError("episode", row["id"], expected=expected, actual=row["messages"])
+        for row in await self._run(f"{kind}.expect", ids=sorted(expected), put=put):
+            if row[counted] != expected[row["id"]]:
+                raise ConcurrencyError(kind, row["id"], expected=expected[row["id"]], actual=row[counted])
 
     async def _remove(self, batch: RecordBatch) -> None:
         for kind in _REMOVAL_ORDER:

@@ -87,12 +87,25 @@ class Transaction:
             actual = len({message.id for message in stored_messages(self._graph, episode_id)})
             if actual != expected:
                 raise ConcurrencyError("episode", episode_id, expected=expected, actual=actual)
+        for episode in self._batch.episodes:
+            if episode.id in self._batch.expected_messages:
+                self._check_free(episode)
+        for theme_id, expected in self._batch.expected_facts.items():
+            theme = self._graph.themes.get(theme_id)
+            actual = 0 if theme is None else len(set(theme.fact_ids))
+            if actual != expected:
+                raise ConcurrencyError("theme", theme_id, expected=expected, actual=actual)
         removed = set(self._batch.removals.get("theme", ()))
         known = {theme.id for theme in self._batch.themes} | (self._graph.themes.keys() - removed)
         wanted = dict.fromkeys(addition.theme_id for addition in self._batch.theme_additions)
         missing = [theme_id for theme_id in wanted if theme_id not in known]
         if missing:
             raise NotFoundError("theme", missing, namespace=self._namespace)
+
+    def _check_free(self, episode: Episode) -> None:
+        for message in episode.messages:
+            if any(holder != episode.id for holder in self._graph.named_by(("message", message.id), "episode")):
+                raise ConcurrencyError("message", message.id, expected=0, actual=1)
 
     def _put(
         self,

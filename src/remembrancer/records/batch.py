@@ -37,7 +37,9 @@ class RecordBatch(Record):
         theme_additions: Facts to add to stored themes.
         removals: Ids to remove, by kind; ids that are not stored are left out of the receipt.
         expected_messages: How many messages an episode must hold before this write, by episode id, 0 for none
-            stored. Where it holds another number nothing is written and `ConcurrencyError` is raised.
+            stored; and its messages may be in no other episode. Otherwise nothing is written and `ConcurrencyError`
+            is raised.
+        expected_facts: How many facts a theme must list before this write, by theme id, 0 for none stored; likewise.
     """
 
     entities: Listed[Entity] = ()
@@ -50,11 +52,12 @@ class RecordBatch(Record):
     theme_additions: Listed[ThemeAddition] = ()
     removals: dict[RecordKind, Listed[Id]] = {}
     expected_messages: dict[Id, int] = {}
+    expected_facts: dict[Id, int] = {}
 
     @property
     def is_empty(self) -> bool:
         """Whether it would write nothing."""
-        return not any(getattr(self, name) for name in type(self).model_fields if name != "expected_messages")
+        return not any(getattr(self, name) for name in type(self).model_fields if not name.startswith("expected_"))
 
 
 class Refusal(Record):

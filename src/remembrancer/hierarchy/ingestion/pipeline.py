@@ -140,6 +140,7 @@ class Ingestion:
                 one.episode.id: len({message.id for message in one.stored.messages}) if one.stored is not None else 0
                 for one in grown
             },
+            expected_facts=theming.expected,
         )
 
 

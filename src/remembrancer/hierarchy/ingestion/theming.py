@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from remembrancer.hierarchy.clustering import GENERAL_LABEL
-from remembrancer.ports import Clusterer, MemoryIndex, MemoryStore
+from remembrancer.ports import Clusterer, Clustering, MemoryIndex, MemoryStore
 from remembrancer.records import Fact, Theme, ThemeAddition
+from remembrancer.records.key import derived_id
 
 _NEAREST = 5
 """How many themes near a fact the clusterer is shown."""
@@ -22,12 +23,15 @@ class Theming:
         themes: Themes to put whole: new ones, and those whose label, description or place changed.
         additions: Facts that join themes which are otherwise as they were.
         absorbed: Ids of themes that are no more.
+        expected: How many facts the themes listed that are put whole or removed, 0 for new ones: where another writer
+            has added to one meanwhile, its fact would be lost.
     """
 
     facts: tuple[Fact, ...]
     themes: tuple[Theme, ...] = ()
     additions: tuple[ThemeAddition, ...] = ()
     absorbed: tuple[str, ...] = ()
+    expected: dict[str, int] = field(default_factory=dict)
 
 
 async def gather_under_themes(
@@ -37,7 +41,7 @@ async def gather_under_themes(
     if not facts:
         return Theming(())
     near = await _near_themes(facts, store=store, index=index)
-    clustering = await clusterer.cluster(facts, list(near.values()))
+    clustering = await _named(await clusterer.cluster(facts, list(near.values())), near, store=store)
     remaining = {theme.id: theme for theme in clustering.themes}
     absorbed = tuple(theme_id for theme_id in near if theme_id not in remaining)
     whole: list[Theme] = []
@@ -51,7 +55,29 @@ async def gather_under_themes(
         else:
             whole.append(theme)
     moved = await _moved_facts(clustering.facts, whole, near, store=store) if absorbed else ()
-    return Theming((*clustering.facts, *moved), tuple(whole), tuple(additions), absorbed)
+    replaced = [*(theme.id for theme in whole), *absorbed]
+    expected = {one: len(set(near[one].fact_ids)) if one in near else 0 for one in replaced}
+    return Theming((*clustering.facts, *moved), tuple(whole), tuple(additions), absorbed, expected)
+
+
+async def _named(clustering: Clustering, near: dict[str, Theme], *, store: MemoryStore) -> Clustering:
+    """The clustering with one id for the general theme in every plan, so that two writers never make two of it."""
+    new = [theme for theme in clustering.themes if theme.label == GENERAL_LABEL and theme.id not in near]
+    general_id = derived_id("theme", GENERAL_LABEL)
+    if len(new) != 1 or new[0].embedding is not None:
+        return clustering
+    taken = await store.get_theme(general_id)
+    if taken is not None and taken.label != GENERAL_LABEL:
+        return clustering  # somebody has given that theme another name
+    return Clustering(
+        themes=tuple(
+            theme.model_copy(update={"id": general_id}) if theme is new[0] else theme for theme in clustering.themes
+        ),
+        facts=tuple(
+            fact.model_copy(update={"theme_id": general_id}) if fact.theme_id == new[0].id else fact
+            for fact in clustering.facts
+        ),
+    )
 
 
 async def _near_themes(facts: Sequence[Fact], *, store: MemoryStore, index: MemoryIndex) -> dict[str, Theme]:
