@@ -32,7 +32,9 @@ async def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
         return
     from remembrancer.server import LocalServer
 
-    async with LocalServer.open(tmp_path_factory.mktemp("neo4j")) as server:
+    # The quick compiler alone: a run of tests is over before the thorough one pays.
+    options = ("-XX:TieredStopAtLevel=1",)
+    async with LocalServer.open(tmp_path_factory.mktemp("neo4j"), jvm_options=options) as server:
         yield server.bolt_uri, (server.username, server.password)
 
 

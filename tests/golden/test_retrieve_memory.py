@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remembrancer.ports import MemoryStore
+from remembrancer.ports import MemoryStore, RetrievesMemory
 from remembrancer.records import EmbeddingDimensionMismatchError, Fact, InvalidInputError, MemoryQuery
 from remembrancer.records.base import build
 from remembrancer.retrieval import retrieve_memory, retrieve_memory_plain
@@ -36,7 +36,9 @@ async def test_the_golden_retrieval(case: Any, golden: Any, fixtures: Mapping[st
     after = await _usage(store, fixture)
     _assert_same(result, case.expected)
     assert sorted(_touched(before, after)) == sorted(case.expected.get("touched", case.expected["facts"]))
-    _assert_same(await retrieve_memory_plain(store, store.index, query, filter_first=False), case.expected)
+    if not isinstance(store, RetrievesMemory):
+        # A store that answers itself is compared with the plain way by the retrieval contract.
+        _assert_same(await retrieve_memory_plain(store, store.index, query, filter_first=False), case.expected)
 
 
 def _padded(golden: Any, query: Mapping[str, Any]) -> dict[str, Any]:
