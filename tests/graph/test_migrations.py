@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import uuid
 from collections.abc import AsyncIterator
 
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from remembrancer.graph import Database, Neo4jStore, check_indexes, migrate, queries, schema_state
 from remembrancer.graph import migrations as all_migrations
@@ -16,6 +18,7 @@ from remembrancer.records import (
     EmbeddingSpaceMismatchError,
     MigrationError,
     RecordBatch,
+    RemembranceError,
 )
 from remembrancer.server import LocalServer
 from remembrancer.testing import FixedClock
@@ -271,3 +274,23 @@ async def test_an_index_that_is_being_built_is_waited_for(database: Database) ->
     async with Neo4jStore.open(database=database, namespace="large enough"):
         rows = await database.read("SHOW INDEXES YIELD name, state WHERE name = 'fact_text' RETURN state", {})
     assert rows == [{"state": "ONLINE"}]
+
+
+READER_SPACE = EmbeddingSpace(model="reader", dimensions=4)
+
+
+@pytest.mark.parametrize("space", [None, READER_SPACE])
+async def test_who_may_only_read_can_open_a_namespace_in_which_nothing_was_written(
+    neo4j_database: Database, space: EmbeddingSpace | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Neo4jStore.open(database=neo4j_database, namespace=f"test-{uuid.uuid4()}", space=READER_SPACE):
+        pass  # the embedding space is there
+
+    async def refuse(*_: object, **__: object) -> None:
+        forbidden = Neo4jError._hydrate_neo4j(code="Neo.ClientError.Security.Forbidden", message="no write rights")
+        raise RemembranceError("Neo4j refused a statement") from forbidden
+
+    monkeypatch.setattr(neo4j_database, "write", refuse)
+    async with Neo4jStore.open(database=neo4j_database, namespace=f"test-{uuid.uuid4()}", space=space) as store:
+        assert await store.find_facts() == []
+        assert store.space == space

@@ -256,3 +256,9 @@ def first(rows: Sequence[Row]) -> Row:
     if len(rows) != 1:
         raise RemembranceError(f"expected one row from the database, got {len(rows)}")
     return rows[0]
+
+
+def may_not_write(error: RemembranceError) -> bool:
+    """Whether the database refused a statement for want of rights, or since it is open for reading only."""
+    cause = error.__cause__
+    return isinstance(cause, exceptions.Neo4jError) and "Forbidden" in (cause.code or "")

@@ -17,9 +17,9 @@ from neo4j import exceptions
 
 from remembrancer._version import __version__
 from remembrancer.graph import queries
-from remembrancer.graph.connection import Database, Row, Transaction, first, repeated
+from remembrancer.graph.connection import Database, Row, Transaction, first, may_not_write, repeated
 from remembrancer.graph.indexes import SHOW, are_being_built, missing_and_wrong, needed_indexes
-from remembrancer.records import Clock, EmbeddingSpace, EmbeddingSpaceMismatchError, MigrationError
+from remembrancer.records import Clock, EmbeddingSpace, EmbeddingSpaceMismatchError, MigrationError, RemembranceError
 
 logger = logging.getLogger(__name__)
 
@@ -200,15 +200,14 @@ async def namespace_space(
     number: int | None = rows[0]["space"] if rows else None
     if not rows or (number is None and space is not None):
         wanted = await space_number(database, space, clock=clock) if space is not None else None
-
-        async def claim(transaction: Transaction) -> int | None:
-            parameters = {"namespace": namespace, "space": wanted, "now": clock()}
-            claimed: int | None = first(await transaction.run(queries.load("namespace.claim_space"), parameters))[
-                "space"
-            ]
-            return claimed
-
-        number = await database.write(claim)
+        try:
+            number = await _claimed_space(database, namespace, wanted, clock=clock)
+        except RemembranceError as error:
+            if not may_not_write(error):
+                raise
+            # A user who may only read opens a namespace in which nothing was written yet: there is nothing to find.
+            logger.info("namespace %r is opened for reading only", namespace)
+            return None if space is None or wanted is None else (wanted, space)
     if number is None:
         return None
     state = await schema_state(database)
@@ -226,6 +225,15 @@ async def namespace_space(
             actual=space.dimensions,
         )
     return number, stored
+
+
+async def _claimed_space(database: Database, namespace: str, wanted: int | None, *, clock: Clock) -> int | None:
+    async def claim(transaction: Transaction) -> int | None:
+        parameters = {"namespace": namespace, "space": wanted, "now": clock()}
+        claimed: int | None = first(await transaction.run(queries.load("namespace.claim_space"), parameters))["space"]
+        return claimed
+
+    return await database.write(claim)
 
 
 async def check_indexes(database: Database) -> list[str]:
