@@ -58,7 +58,7 @@ CALL (text, words) {
       WITH text WHERE text <> ''
       CALL db.index.fulltext.queryNodes('fact_text',
         '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')', {limit: $fact_limit}) YIELD node, score
-      WHERE node.valid_from <= $valid_at AND node.valid_until > $valid_at
+      WHERE NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at
       RETURN node AS f, null AS c, score AS b
     }
     WITH f, max(c) AS c, max(b) AS b

@@ -19,7 +19,12 @@ MAX_CLAUSES = 400
 _SHORT = 3
 _LONGEST = 200  # characters of one word in a query; longer ones are cut, not dropped
 
-_WORD = re.compile(r"[^\W_]+")
+# Marks that belong to the letter before them: accents, points, the vowel signs of Indic scripts.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
 _POSSESSIVE = re.compile(r"['’]s\b")
 STOP_WORDS = frozenset(
     """
