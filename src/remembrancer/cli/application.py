@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from remembrancer._version import __version__
+from remembrancer.cli.benchmarking import extraction, retrieval
 from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
 from remembrancer.cli.demonstration import demo
@@ -19,6 +20,7 @@ from remembrancer.cli.showing import show
 _SERVER = "The local server"
 _DATABASE = "The database"
 _MEMORY = "The memory"
+_MEASURING = "Measuring"
 _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_MEMORY, ingest),
     (_MEMORY, recall),
@@ -42,6 +44,16 @@ application = typer.Typer(
 )
 for panel, coroutine in _COMMANDS:
     application.command(coroutine.__name__, epilog=EXPLAINED, rich_help_panel=panel)(as_command(coroutine))
+
+bench = typer.Typer(
+    name="bench",
+    help="Measure retrieval and extraction, on data that you bring along.",
+    epilog=EXPLAINED,
+    no_args_is_help=True,
+)
+for coroutine in (retrieval, extraction):
+    bench.command(coroutine.__name__, epilog=EXPLAINED)(as_command(coroutine))
+application.add_typer(bench, rich_help_panel=_MEASURING)
 
 
 def _print_version(wanted: bool) -> None:
