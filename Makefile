@@ -29,8 +29,9 @@ $(READY): pyproject.toml src/remembrancer/_version.py
 demo: $(READY)
 	@$(BIN)/remembrancer demo $(ARGS)
 
+# Two workers with a Neo4j each: half of the time goes into waiting for the other process.
 test: $(READY)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff format --check
