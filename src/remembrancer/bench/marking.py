@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from remembrancer.bench.labels import Case, ExtractionSet, LabelledEdge
-from remembrancer.retrieval.recall.words import stem
+from remembrancer.bench.text import word_stem
 
 MEASURES = ("entity recall", "entity type", "edge recall", "edge direction", "edge precision", "safe cases")
 """What is counted.
@@ -187,4 +187,4 @@ def _is_one(word: str, head: str) -> bool:
 
 
 def _stems(words: str) -> list[str]:
-    return [stem(word) for word in _WORD.findall(words.lower())]
+    return [word_stem(word) for word in _WORD.findall(words.lower())]
