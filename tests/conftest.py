@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+import hypothesis
 import pytest
 
 pytest.register_assert_rewrite("remembrancer.testing")
@@ -19,6 +20,15 @@ pytest.register_assert_rewrite("remembrancer.testing")
 from remembrancer.inmemory import InMemoryStore  # noqa: E402
 from remembrancer.records import Clock, EmbeddingSpace, system_clock  # noqa: E402
 from remembrancer.testing import IndexedStore, OpenStore  # noqa: E402
+
+# How long an example takes says something of the machine, not of the code; CI tries the same examples every time.
+hypothesis.settings.register_profile(
+    "remembrancer",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("remembrancer")
 
 STORES = [pytest.param("inmemory", id="inmemory"), pytest.param("neo4j", id="neo4j", marks=pytest.mark.neo4j)]
 

@@ -370,4 +370,8 @@ def _address(uri: str | None, auth: tuple[str, str] | None) -> tuple[str, tuple[
 
 
 def _space(embedder: Embedder | None) -> EmbeddingSpace | None:
-    return None if embedder is None else EmbeddingSpace(model=embedder.model, dimensions=embedder.dimensions)
+    if embedder is None:
+        return None
+    if not isinstance(embedder, Embedder):
+        raise InvalidInputError("embedder", f"expected an embedder, got {type(embedder).__name__}")
+    return EmbeddingSpace(model=embedder.model, dimensions=embedder.dimensions)

@@ -15,7 +15,7 @@ from remembrancer.memory import Memory
 from remembrancer.records import Entity, Message, Relationship
 from remembrancer.records.instant import parse_instant
 
-NAMESPACE = "demo"
+NAMESPACE = "remembrancer-demo"
 """The only namespace that the demo writes to; cleared first."""
 
 EVIDENCE_TOKENS = 150

@@ -38,8 +38,8 @@ async def demo(
 ) -> ExitCode:
     """Try it: eight weeks of a small team go into Neo4j, and the memory answers questions about them.
 
-    Uses the local server unless --uri names another one (NEO4J_URI is not looked at), and the namespace demo, which is
-    cleared first. Ends with 1 when the evidence for a question does not say what it has to.
+    Uses the local server unless --uri names another one (NEO4J_URI is not looked at), and the namespace
+    remembrancer-demo, which is cleared first. Ends with 1 when the evidence for a question does not say what it has to.
     """
     # An address from the environment may be that of a server in earnest use; clearing something there must be meant.
     chosen = server if server.uri is not None else dataclasses.replace(server, path=server.path or default_path())

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 Row = dict[str, Any]
 T = TypeVar("T")
 
+_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+
 MIN_SERVER = (2026, 1)
 """The oldest server that has the vector search with filters that every query here relies on."""
 
@@ -113,6 +115,8 @@ class Database:
         """
         if not isinstance(uri, str):
             raise InvalidInputError("uri", f"expected text, got {type(uri).__name__}")
+        if not isinstance(uri, str) or uri.partition("://")[0] not in _SCHEMES:
+            raise InvalidInputError("uri", f"expected an address such as neo4j://localhost:7687, got {uri!r}")
         try:
             driver = neo4j.AsyncGraphDatabase.driver(uri, auth=auth, connection_timeout=_CONNECT_SECONDS)
         except (ValueError, TypeError, exceptions.ConfigurationError) as error:

@@ -54,6 +54,11 @@ class Message(Record):
     id: Id = Field(default_factory=_id_of)
 
     @property
+    def derived_id(self) -> str:
+        """The id that the message has when none is given."""
+        return _id_of(dict(self))
+
+    @property
     def said_by(self) -> str:
         """Who speaks: the speaker, else the role."""
         return self.speaker or self.role

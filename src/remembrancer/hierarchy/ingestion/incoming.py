@@ -23,6 +23,12 @@ def as_message(value: object, *, field: str) -> Message:
         return value
     if not isinstance(value, Mapping):
         raise InvalidInputError(field, f"expected a Message or a map of its fields, got {type(value).__name__}")
+    for name in value:
+        if name not in Message.model_fields:
+            known = ", ".join(Message.model_fields)
+            raise InvalidInputError(
+                f"{field}.{name}", f"no such field of a message ({known}); put extras into metadata"
+            )
     try:
         return Message.model_validate(dict(value))
     except ValidationError as error:

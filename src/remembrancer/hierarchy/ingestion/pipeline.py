@@ -102,8 +102,11 @@ class Ingestion:
         for attempt in range(_TRIES):
             stored = await self.store.stored_message_ids([message.id for message in portion])
             fresh, duplicates = _fresh(portion, stored)
+            conflicting = await self._conflicting(portion, stored)
             if not fresh and idempotency_key is None:
                 draft.duplicates += duplicates
+                draft.conflicting += conflicting
+                _warn_of_conflicts(conflicting)
                 return
             try:
                 grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
@@ -119,10 +122,19 @@ class Ingestion:
             if receipt.replayed:
                 _require_same(fresh, receipt, key=idempotency_key)
             draft.duplicates += duplicates
+            draft.conflicting += conflicting
+            _warn_of_conflicts(conflicting)
             draft.failed += reading.failed
             draft.add(receipt)
             _warn_of(reading)
             return
+
+    async def _conflicting(self, portion: Sequence[Message], stored: set[str]) -> list[str]:
+        """Ids that were given to another text before; an id made from the message itself cannot be."""
+        named = [message for message in portion if message.id != message.derived_id]
+        known = await self.store.get_messages([message.id for message in named if message.id in stored])
+        texts = {message_id: message.content for message_id, message in known.items()}
+        return [m.id for m in named if texts.setdefault(m.id, m.content) != m.content]
 
     async def _batch(self, grown: Sequence[GrownEpisode], reading: Reading, vectors: Vectors) -> RecordBatch:
         facts = await vectors.on_facts([fact for facts in reading.facts.values() for fact in facts])
@@ -177,6 +189,11 @@ def _fresh(portion: Sequence[Message], stored: set[str]) -> tuple[list[Message],
 def _with_facts(one: GrownEpisode, facts: Sequence[Fact]) -> GrownEpisode:
     listed = dict.fromkeys([*one.episode.fact_ids, *(fact.id for fact in facts)])
     return GrownEpisode(one.episode.model_copy(update={"fact_ids": tuple(listed)}), one.added, one.stored)
+
+
+def _warn_of_conflicts(ids: Sequence[str]) -> None:
+    for message_id in ids:
+        logger.warning("message %s was stored before with another text, which stays", message_id)
 
 
 def _warn_of(reading: Reading) -> None:

@@ -19,6 +19,7 @@ class IngestReport(Record):
     Attributes:
         messages_read: Messages handed in.
         duplicates: Ids of messages that were stored before, or were handed in twice; they changed nothing.
+        conflicting: Of these, ids under which another text was stored or handed in before; that one stays.
         created: Ids that were not stored before, by kind.
         changed: Ids that were stored before and changed, by kind.
         removed: Ids that are no longer stored (themes that were absorbed), by kind.
@@ -31,6 +32,7 @@ class IngestReport(Record):
 
     messages_read: int = 0
     duplicates: Listed[str] = ()
+    conflicting: Listed[str] = ()
     created: IdsByKind = {}
     changed: IdsByKind = {}
     removed: IdsByKind = {}
@@ -56,6 +58,7 @@ class ReportDraft:
     def __init__(self) -> None:
         self.messages_read = 0
         self.duplicates: list[str] = []
+        self.conflicting: list[str] = []
         self.failed: list[FailedExtraction] = []
         self._created: dict[RecordKind, dict[str, None]] = {}
         self._changed: dict[RecordKind, dict[str, None]] = {}
@@ -84,6 +87,7 @@ class ReportDraft:
         return IngestReport(
             messages_read=self.messages_read,
             duplicates=self.duplicates,
+            conflicting=self.conflicting,
             created=_listed(self._created),
             changed=_listed(self._changed, but=self._created),
             removed=_listed(self._removed),

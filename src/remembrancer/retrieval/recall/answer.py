@@ -130,6 +130,11 @@ def parts_of(values: Sequence[float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in named if abs(value) >= 5e-5}
 
 
+def _flat(text: str) -> str:
+    # A line break inside a stored text would let it pose as the next line of evidence.
+    return " ".join(text.splitlines())
+
+
 def _when(at: dt.datetime) -> str:
     return f"{at.day} {at:%b} {at.year}"
 
@@ -140,10 +145,10 @@ def _lines(hits: Iterable[RecallHit]) -> Iterable[str]:
     for hit in hits:
         place = hit.episode_id or hit.id
         head = "" if place in dated else f"[{_when(hit.at)}] "
-        who = "" if hit.id in named or not hit.speaker else f"{hit.speaker}: "
+        who = "" if hit.id in named or not hit.speaker else f"{_flat(hit.speaker)}: "
         dated.add(place)
         named.add(hit.id)
-        yield f"{head}{who}{hit.text}"
+        yield f"{head}{who}{_flat(hit.text)}"
 
 
 def _rendered(hits: Sequence[RecallHit]) -> str:
@@ -162,12 +167,12 @@ def _grouped(ordered: Iterable[RecallHit]) -> Iterable[str]:
     place = said = None
     for hit in ordered:
         if said == hit.id:
-            line += f" {hit.text}"
+            line += f" {_flat(hit.text)}"
             continue
         if line:
             yield line
         head = f"[{_when(hit.at)}] " if place != (hit.episode_id or hit.id) else ""
-        line = f"{head}{hit.speaker}: {hit.text}" if hit.speaker else f"{head}{hit.text}"
+        line = f"{head}{_flat(hit.speaker)}: {_flat(hit.text)}" if hit.speaker else f"{head}{_flat(hit.text)}"
         place, said = hit.episode_id or hit.id, hit.id
     if line:
         yield line

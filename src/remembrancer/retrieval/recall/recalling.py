@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
 from remembrancer.ports import Embedder, MemoryStore
 from remembrancer.ports.arguments import flag, moment, text, whole_number
@@ -59,7 +61,11 @@ async def recall(
     asked = text(question, field="text")
     most = whole_number(limit, field="limit", least=1, most=1000)
     instant = moment(valid_at, field="valid_at") or clock()
+    if weights is not None and not isinstance(weights, RecallWeights):
+        raise InvalidInputError("weights", f"expected RecallWeights, got {type(weights).__name__}")
     terms, dropped = question_terms(asked)
+    if not any(map(str.isalnum, asked)):
+        return Recall(text=asked, valid_at=instant, empty_because="nothing asked", searched=_searched(embedder))
     embedding = await _embedded(asked, embedder)
     prepared = RecallQuestion(
         terms=terms,
@@ -79,7 +85,7 @@ async def recall(
     return Recall(
         text=asked,
         valid_at=instant,
-        hits=[_hit(excerpt) for excerpt in shown[:most]],
+        hits=[_hit(excerpt, sources) for excerpt, sources in shown[:most]],
         left_out=LeftOut(
             below_limit=max(0, len(shown) - most) + max(0, findings.candidates - len(findings.evidence)),
             superseded=findings.superseded,
@@ -87,8 +93,12 @@ async def recall(
             words=dropped,
         ),
         empty_because=None if shown else _why_empty(findings, prepared),
-        searched="text" if prepared.embedding is None else "vectors and text",
+        searched=_searched(embedder),
     )
+
+
+def _searched(embedder: Embedder | None) -> Literal["vectors and text", "text"]:
+    return "text" if embedder is None else "vectors and text"
 
 
 async def _embedded(question: str, embedder: Embedder | None) -> tuple[float, ...] | None:
@@ -106,18 +116,28 @@ async def _find(store: MemoryStore, question: RecallQuestion) -> Findings:
     raise InvalidInputError("store", f"{type(store).__name__} can neither recall nor gather candidates")
 
 
-def _distinct(cut: Sequence[Excerpt]) -> tuple[list[Excerpt], int]:
-    seen: set[str] = set()
-    kept = []
+def _distinct(cut: Sequence[Excerpt]) -> tuple[list[tuple[Excerpt, list[str]]], int]:
+    """Each text once, where it ranks best, told by who said it last; with the sources of all that say it."""
+    alike: dict[str, list[Excerpt]] = {}
     for excerpt in cut:
-        words = " ".join(excerpt.text.split()).casefold()
-        if words and words not in seen:
-            seen.add(words)
-            kept.append(excerpt)
+        if words := " ".join(excerpt.text.split()).casefold():
+            alike.setdefault(words, []).append(excerpt)
+    kept = []
+    for same in alike.values():
+        latest = max(same, key=lambda excerpt: excerpt.evidence.at)
+        shown = replace(
+            same[0], evidence=replace(latest.evidence, score=same[0].evidence.score, parts=same[0].evidence.parts)
+        )
+        kept.append((shown, list(dict.fromkeys(source for excerpt in same for source in _sources(excerpt)))))
     return kept, len(cut) - len(kept)
 
 
-def _hit(excerpt: Excerpt) -> RecallHit:
+def _sources(excerpt: Excerpt) -> Sequence[str]:
+    evidence = excerpt.evidence
+    return [evidence.id] if evidence.kind == "message" else evidence.source_ids
+
+
+def _hit(excerpt: Excerpt, sources: Sequence[str]) -> RecallHit:
     evidence = excerpt.evidence
     return RecallHit(
         kind=evidence.kind,
@@ -129,7 +149,7 @@ def _hit(excerpt: Excerpt) -> RecallHit:
         position=evidence.position,
         speaker=evidence.speaker,
         at=evidence.at,
-        source_ids=[evidence.id] if evidence.kind == "message" else list(evidence.source_ids),
+        source_ids=sources,
     )
 
 
