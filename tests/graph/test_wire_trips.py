@@ -183,7 +183,7 @@ async def test_a_walk_is_one_statement_and_one_trip_however_far(watched: tuple[M
         "Which crane moves box 7?",
         "What happened on 1 January 2025?",
         "Qwertzuiop?",
-        "",
+        "What of the?",
     ],
 )
 async def test_a_recall_is_one_statement_and_one_trip(watched: tuple[Memory, Wire], question: str) -> None:
