@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +35,6 @@ from remembrancer.retrieval.recall import Recall, RecallWeights, recall
 
 if TYPE_CHECKING:
     import neo4j
-
-    from remembrancer.server import LocalServer
 
 AnyRecord = Message | Episode | Fact | Theme | Entity | Relationship
 
@@ -196,8 +194,10 @@ class Memory:
         folder = Path(path) if path is not None else default_path()
         async with (
             LocalServer.open(folder) as server,
-            cls._on(
-                server,
+            cls.connect(
+                server.bolt_uri,
+                auth=(server.username, server.password),
+                database="neo4j",
                 namespace=namespace,
                 embedder=embedder,
                 segmenter=segmenter,
@@ -207,30 +207,6 @@ class Memory:
             ) as memory,
         ):
             yield memory
-
-    @classmethod
-    def _on(
-        cls,
-        server: LocalServer,
-        *,
-        namespace: str,
-        embedder: Embedder | None,
-        segmenter: Segmenter | None,
-        extractor: Extractor | None,
-        clusterer: Clusterer | None,
-        clock: Clock,
-    ) -> AbstractAsyncContextManager[Memory]:
-        return cls.connect(
-            server.bolt_uri,
-            auth=(server.username, server.password),
-            database="neo4j",
-            namespace=namespace,
-            embedder=embedder,
-            segmenter=segmenter,
-            extractor=extractor,
-            clusterer=clusterer,
-            clock=clock,
-        )
 
     @classmethod
     @asynccontextmanager

@@ -14,14 +14,11 @@ from remembrancer.graph import queries
 from remembrancer.graph.values import as_vector
 from remembrancer.ports import Hit, MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, keys, moment, query_vector, similarity, whole_number
-from remembrancer.records import SIMILARITY_TOLERANCE
+from remembrancer.records import SIMILARITY_TOLERANCE, InvalidInputError
 from remembrancer.records.key import require_ids
 
 if TYPE_CHECKING:
     from remembrancer.graph.store import Neo4jStore
-
-BEGINNING = dt.datetime.min.replace(tzinfo=dt.UTC)
-"""Stands for no lower bound of a window; nothing ends before it."""
 
 
 class Neo4jIndex(MemoryIndex):
@@ -43,8 +40,6 @@ class Neo4jIndex(MemoryIndex):
             InvalidInputError: Another store.
         """
         if not self.serves(store):
-            from remembrancer.records import InvalidInputError
-
             raise InvalidInputError("store", "an index in Neo4j serves only the store that it belongs to")
 
     async def _search(self, name: str, embedding: object, *, limit: int, least: float, **filters: Any) -> list[Hit]:

@@ -63,6 +63,7 @@ async def recall(
     instant = moment(valid_at, field="valid_at") or clock()
     if weights is not None and not isinstance(weights, RecallWeights):
         raise InvalidInputError("weights", f"expected RecallWeights, got {type(weights).__name__}")
+    whole = flag(whole_messages, field="whole_messages")
     terms, dropped = question_terms(asked)
     if not any(map(str.isalnum, asked)):
         return Recall(text=asked, valid_at=instant, empty_because="nothing asked", searched=_searched(embedder))
@@ -80,7 +81,7 @@ async def recall(
     )
     findings = await _find(store, prepared)
     named = frozenset(findings.speakers)
-    cut = excerpts(findings.evidence, searched(terms, named), whole=flag(whole_messages, field="whole_messages"))
+    cut = excerpts(findings.evidence, searched(terms, named), whole=whole)
     shown, repeated = _distinct(cut)
     return Recall(
         text=asked,
