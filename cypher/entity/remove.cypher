@@ -23,7 +23,7 @@ CALL (entities) {
   MATCH (entity)-[r:RELATES_TO]-(other)
   WITH r, other, r.id AS id ORDER BY id
   DELETE r
-  RETURN collect(DISTINCT id) AS relationships, [x IN collect(DISTINCT other) WHERE x:Placeholder] AS left
+  RETURN collect(DISTINCT id) AS relationships, [x IN collect(DISTINCT other) WHERE NOT x IN entities] AS left
 }
 WITH entities, relationships, left, [e IN entities | e.id] AS removed
 CALL (entities) {
@@ -38,10 +38,9 @@ CALL (entities) {
 }
 CALL (left) {
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY target.id
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE target:Placeholder AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
   DELETE target
   RETURN collect(gone) AS placeholders

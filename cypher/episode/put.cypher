@@ -39,7 +39,7 @@ CALL (written) {                                   // edges that the record no l
   WITH episode, target
   SET target.position = CASE WHEN target.episode_id = episode.id THEN null ELSE target.position END,
       target.episode_id = CASE WHEN target.episode_id = episode.id THEN null ELSE target.episode_id END
-  WITH DISTINCT target WHERE target:Placeholder
+  WITH DISTINCT target
   RETURN collect(target) AS left
 }
 CALL (written) {                                   // facts that are not stored yet become placeholders
@@ -69,10 +69,9 @@ CALL (written) {
 }
 CALL (left) {                                      // what nobody names any more
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY target.id
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE target:Placeholder AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
   DELETE target
   RETURN collect(gone) AS removed

@@ -25,7 +25,7 @@ CALL (episodes) {
   WITH episode, target
   SET target.position = CASE WHEN target.episode_id = episode.id THEN null ELSE target.position END,
       target.episode_id = CASE WHEN target.episode_id = episode.id THEN null ELSE target.episode_id END
-  WITH DISTINCT target WHERE target:Placeholder
+  WITH DISTINCT target
   RETURN collect(target) AS left
 }
 WITH episodes, left, [e IN episodes | e.id] AS removed
@@ -41,10 +41,9 @@ CALL (episodes) {
 }
 CALL (left) {
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY target.id
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE target:Placeholder AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
   DELETE target
   RETURN collect(gone) AS placeholders

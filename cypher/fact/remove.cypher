@@ -23,7 +23,7 @@ CALL (facts) {
   WITH old, target, CASE type(old) WHEN 'MENTIONS' THEN 0 WHEN 'FROM_EPISODE' THEN 1 WHEN 'CITES' THEN 2 ELSE 3 END AS kind
   ORDER BY kind, coalesce(target.id, target.name)
   DELETE old
-  WITH DISTINCT target WHERE target:Placeholder OR target:Tag
+  WITH DISTINCT target
   RETURN collect(target) AS left
 }
 WITH facts, left, [f IN facts | f.id] AS removed
@@ -39,10 +39,9 @@ CALL (facts) {
 }
 CALL (left) {
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY coalesce(target.id, target.name)
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE (target:Placeholder OR target:Tag) AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], coalesce(target.id, target.name)] AS gone
   DELETE target
   RETURN collect(gone) AS placeholders

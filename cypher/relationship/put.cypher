@@ -34,7 +34,7 @@ CALL (written) {                                   // edges that moved leave the
   DELETE old
   WITH source, target
   UNWIND [source, target] AS end
-  WITH DISTINCT end WHERE end:Placeholder
+  WITH DISTINCT end
   RETURN collect(end) AS left
 }
 CALL (written) {
@@ -53,10 +53,9 @@ CALL (written) {
 }
 CALL (left) {                                      // ends that nobody names any more
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY target.id
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE target:Placeholder AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
   DELETE target
   RETURN collect(gone) AS removed

@@ -21,10 +21,10 @@ CALL () {
 }
 CALL (pairs) {
   UNWIND pairs AS ends UNWIND ends AS end
-  WITH DISTINCT end WHERE end:Placeholder AND NOT EXISTS { (end)--() }
+  WITH DISTINCT end
   WITH end ORDER BY end.id
   REMOVE end.fresh
-  WITH end WHERE NOT EXISTS { (end)--() }
+  WITH end WHERE end:Placeholder AND NOT EXISTS { (end)--() }
   WITH end, ['Entity', end.id] AS gone
   DELETE end
   RETURN collect(gone) AS placeholders

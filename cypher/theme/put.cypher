@@ -36,7 +36,7 @@ CALL (written) {                                   // edges that the record no l
   MATCH (theme)-[old:HAS_FACT]->(target) WHERE NOT target.id IN fact_ids
   WITH old, target ORDER BY target.id
   DELETE old
-  WITH DISTINCT target WHERE target:Placeholder
+  WITH DISTINCT target
   RETURN collect(target) AS left
 }
 CALL (written) {                                   // facts that are not stored yet become placeholders
@@ -56,10 +56,9 @@ CALL (written) {                                   // edges, in the order of the
 }
 CALL (left) {                                      // what nobody names any more
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY target.id
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE target:Placeholder AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
   DELETE target
   RETURN collect(gone) AS removed

@@ -22,7 +22,7 @@ CALL (themes) {
   MATCH (theme)-[old:HAS_FACT]->(target)
   WITH old, target ORDER BY target.id
   DELETE old
-  WITH DISTINCT target WHERE target:Placeholder
+  WITH DISTINCT target
   RETURN collect(target) AS left
 }
 WITH themes, left, [t IN themes | t.id] AS removed
@@ -38,10 +38,9 @@ CALL (themes) {
 }
 CALL (left) {
   UNWIND left AS target
-  WITH target WHERE NOT EXISTS { (target)--() }
   WITH target ORDER BY target.id
   REMOVE target.fresh
-  WITH target WHERE NOT EXISTS { (target)--() }
+  WITH target WHERE target:Placeholder AND NOT EXISTS { (target)--() }
   WITH target, [[label IN labels(target) WHERE label <> 'Placeholder'][0], target.id] AS gone
   DELETE target
   RETURN collect(gone) AS placeholders

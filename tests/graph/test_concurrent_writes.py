@@ -96,6 +96,25 @@ async def test_puts_and_deletes_of_shared_placeholders_leave_none_behind(store: 
     assert await placeholders(store) == []
 
 
+async def test_records_that_go_together_with_those_that_name_them_leave_no_placeholders(store: Neo4jStore) -> None:
+    """Of two deletions that meet, the later one must see what the earlier one left."""
+    for number in range(20):
+        episodes = [episode(number, messages=[message(number)], facts=[number])]
+        about = [fact(number, entities=[number, 100 + number], episodes=[number])]
+        edges = [relationship(number, number, 100 + number)]
+        entities = [entity(number), entity(100 + number)]
+        themes = [theme(number, facts=[number])]
+        await store.write(
+            RecordBatch(entities=entities, relationships=edges, episodes=episodes, facts=about, themes=themes)
+        )
+        kinds: list[RecordKind] = ["fact", "message", "episode", "theme", "entity", "relationship"]
+        await asyncio.gather(
+            *(store.write(RecordBatch(removals={kind: [sample_id(kind, number)]})) for kind in kinds),
+            store.write(RecordBatch(removals={"entity": [sample_id("entity", 100 + number)]})),
+        )
+    assert await placeholders(store) == []
+
+
 @pytest.mark.parametrize("kind", ["message", "episode", "fact", "theme", "entity", "relationship"])
 async def test_of_many_that_delete_one_record_one_does(store: Neo4jStore, kind: RecordKind) -> None:
     for number in range(6):

@@ -192,7 +192,8 @@ class Supervisor:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         linger: float | None = None
         try:
-            line = await asyncio.wait_for(reader.readline(), GREETING_SECONDS)
+            async with asyncio.timeout(GREETING_SECONDS):  # `wait_for` of 3.11 can lose the cancellation at the end
+                line = await reader.readline()
             request = json.loads(line)
             if not hmac.compare_digest(str(request.get("token")).encode(), self._token.encode()):
                 return
@@ -208,7 +209,7 @@ class Supervisor:
                 self._stop.set()
             writer.write(self._message())
             await writer.drain()
-            if verb != "status":
+            if verb != "status" and self._state not in ("stopped", "failed"):
                 while await reader.read(1024):  # until the other side is gone, however it went
                     pass
         except (OSError, ValueError, KeyError, AttributeError):

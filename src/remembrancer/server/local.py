@@ -218,6 +218,7 @@ class Opening:
                         joined = await self._join()
                         if joined is None:
                             raise self._failure(await asyncio.to_thread(self._console))
+                        return joined  # a start that has failed already is told, not tried again
             if joined is not None and joined[1].state in ("starting", "ready"):
                 return joined
             if joined is None:
