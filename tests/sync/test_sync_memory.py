@@ -216,7 +216,7 @@ class TestClosing:
     def test_a_call_that_will_not_stop_does_not_keep_closing(
         self, memory: SyncMemory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("remembrancer.sync._PATIENCE", 0.2)
+        monkeypatch.setattr("remembrancer.sync.background._PATIENCE", 0.2)
         began, let_go = threading.Event(), asyncio.Event()
 
         async def stubborn() -> None:

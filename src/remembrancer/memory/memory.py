@@ -3,96 +3,33 @@ itself."""
 
 from __future__ import annotations
 
-import datetime as dt
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from remembrancer.hierarchy import RuleBasedExtractor, SimpleEpisodeSegmenter, SimpleThemeClusterer
-from remembrancer.hierarchy.ingestion import Incoming, Ingestion, IngestReport, Progress
+from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.inmemory import InMemoryStore
-from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
+from remembrancer.memory.reading import Reading
+from remembrancer.ports import Clusterer, Embedder, Extractor, Segmenter
 from remembrancer.records import (
     Clock,
     EmbeddingSpace,
-    Entity,
-    Episode,
-    Fact,
     InvalidInputError,
-    MemoryQuery,
-    MemoryResult,
-    Message,
-    Relationship,
-    Subgraph,
-    Theme,
     system_clock,
 )
-from remembrancer.records.key import require_id, require_key
-from remembrancer.retrieval import DEFAULT_MAX_SUBGRAPH_ENTITIES, extract_subgraph, retrieve_memory
-from remembrancer.retrieval.recall import Recall, RecallWeights, recall
+from remembrancer.records.key import require_key
 
 if TYPE_CHECKING:
     import neo4j
 
-AnyRecord = Message | Episode | Fact | Theme | Entity | Relationship
-
 DEFAULT_NAMESPACE = "default"
 """The namespace of local and in-memory memories, and of the command line, when none is named."""
 
-THEME_SIMILARITY = 0.5
-"""From which cosine on a fact joins a theme when no clusterer is given: sentences of one topic lie about there."""
 
-
-class Memory:
-    """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`.
-
-    Attributes:
-        store: The records, for everything that this class does not wrap.
-        index: Similarity search over them.
-        embedder: Makes vectors; `None`: everything works by words alone.
-    """
-
-    def __init__(
-        self,
-        store: MemoryStore,
-        index: MemoryIndex,
-        *,
-        embedder: Embedder | None = None,
-        segmenter: Segmenter | None = None,
-        extractor: Extractor | None = None,
-        clusterer: Clusterer | None = None,
-        clock: Clock = system_clock,
-    ) -> None:
-        """Wire a memory over an open store.
-
-        Args:
-            store: Where records live.
-            index: Live on the store.
-            embedder: Makes vectors.
-            segmenter: Cuts messages into episodes; by default at silences of five minutes.
-            extractor: Reads facts from episodes; by default by rules.
-            clusterer: Gathers facts under themes; by default under the nearest.
-            clock: Tells what now is.
-        """
-        self.store = store
-        self.index = index
-        self.embedder = embedder
-        self._clock = clock
-        self._ingestion = Ingestion(
-            store=store,
-            index=index,
-            segmenter=segmenter or SimpleEpisodeSegmenter(clock=clock),
-            extractor=extractor or RuleBasedExtractor(clock=clock),
-            clusterer=clusterer or SimpleThemeClusterer(similarity_threshold=THEME_SIMILARITY, clock=clock),
-            embedder=embedder,
-        )
-
-    @property
-    def namespace(self) -> str:
-        """Whose memory."""
-        return self.store.namespace
+class Memory(Reading):
+    """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`."""
 
     @classmethod
     @asynccontextmanager
@@ -251,85 +188,6 @@ class Memory:
             ServerUnavailableError: The database or the embedder could not be reached; what was committed stays.
         """
         return await self._ingestion.ingest(messages, idempotency_key=idempotency_key, progress=progress)
-
-    async def recall(
-        self,
-        text: str,
-        *,
-        limit: int = 20,
-        valid_at: dt.datetime | None = None,
-        believed_at: dt.datetime | None = None,
-        include_invalidated: bool = False,
-        whole_messages: bool = False,
-        weights: RecallWeights | None = None,
-    ) -> Recall:
-        """Find what speaks to a question, best evidence first, in one trip to the database.
-
-        Args:
-            text: What to look for, in the user's words. Never read as query syntax.
-            limit: The most hits, 1 to 1,000.
-            valid_at: Facts that held, and messages that had been said, at this instant; by default now.
-            believed_at: Only what had been recorded by this instant.
-            include_invalidated: Closed facts too.
-            whole_messages: Show messages whole, not their most telling sentences.
-            weights: How evidence is scored; by default what `remembrancer.retrieval.recall` holds as fit.
-
-        Raises:
-            InvalidInputError: An argument is wrong; names it.
-            ServerUnavailableError: The database or the embedder could not be reached; worth trying again.
-        """
-        return await recall(
-            self.store,
-            text,
-            embedder=self.embedder,
-            limit=limit,
-            valid_at=valid_at,
-            believed_at=believed_at,
-            include_invalidated=include_invalidated,
-            whole_messages=whole_messages,
-            weights=weights,
-            clock=self._clock,
-        )
-
-    async def retrieve(self, query: MemoryQuery, *, filter_first: bool = True) -> MemoryResult:
-        """Answer a structured query; see `remembrancer.retrieval.retrieve_memory`."""
-        return await retrieve_memory(
-            self.store, self.index, query, filter_first=filter_first, embedder=self.embedder, clock=self._clock
-        )
-
-    async def subgraph(
-        self,
-        seeds: Sequence[str],
-        *,
-        max_hops: int = 2,
-        valid_at: dt.datetime | None = None,
-        relation_types: Sequence[str] = (),
-        include_invalidated: bool = False,
-        max_entities: int = DEFAULT_MAX_SUBGRAPH_ENTITIES,
-    ) -> Subgraph:
-        """Walk from some entities along their relationships; see `remembrancer.retrieval.extract_subgraph`."""
-        return await extract_subgraph(
-            self.store,
-            seeds,
-            max_hops=max_hops,
-            valid_at=valid_at,
-            relation_types=relation_types,
-            include_invalidated=include_invalidated,
-            max_entities=max_entities,
-        )
-
-    async def get(self, record_id: str) -> AnyRecord | None:
-        """The record with this id, of whatever kind; `None` when there is none.
-
-        Raises:
-            InvalidInputError: Not an id.
-        """
-        wanted = require_id(record_id, field="record_id")
-        store = self.store
-        found: AnyRecord | None = await store.get_fact(wanted)
-        found = found or await store.get_entity(wanted) or await store.get_episode(wanted)
-        found = found or await store.get_message(wanted) or await store.get_theme(wanted)
-        return found or await store.get_relationship(wanted)
 
     async def clear(self) -> None:
         """Remove everything in this namespace, for good."""
