@@ -3,11 +3,11 @@
 Nothing here waits, writes or knows a database.
 """
 
+from remembrancer.records.audit import Action, Audit, AuditEntry, Pass, PassKind
 from remembrancer.records.batch import (
     IdsByKind,
     Receipt,
     RecordBatch,
-    RecordKind,
     Refusal,
     ThemeAddition,
 )
@@ -34,6 +34,7 @@ from remembrancer.records.errors import (
 from remembrancer.records.fact import CANDIDATE_TAG, LESSON_TAG, QUARANTINE_TAG, VERIFIED_TAG, Fact
 from remembrancer.records.instant import Clock, system_clock
 from remembrancer.records.key import MAX_KEY_BYTES, NewId, random_id
+from remembrancer.records.kind import AnyRecord, RecordKind, kind_of
 from remembrancer.records.message import Message
 from remembrancer.records.outcome import RetentionPolicy, RunOutcome
 from remembrancer.records.provenance import Provenance
@@ -52,6 +53,10 @@ __all__ = [
     "SIMILARITY_TOLERANCE",
     "VERIFIED_TAG",
     "AccessDeniedError",
+    "Action",
+    "AnyRecord",
+    "Audit",
+    "AuditEntry",
     "Clock",
     "ConcurrencyError",
     "EmbeddingDimensionMismatchError",
@@ -71,6 +76,8 @@ __all__ = [
     "NewId",
     "NotFoundError",
     "OwnerRequiredError",
+    "Pass",
+    "PassKind",
     "PlanOutdatedError",
     "ProfileGeneratorMissingError",
     "Provenance",
@@ -92,6 +99,7 @@ __all__ = [
     "filter_valid",
     "is_changed_since",
     "is_valid_at",
+    "kind_of",
     "name_key",
     "normalize_entity_name",
     "random_id",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
+from remembrancer.records.audit import Audit
 from remembrancer.records.base import Listed, Record
 from remembrancer.records.entity import Entity
 from remembrancer.records.episode import Episode
 from remembrancer.records.fact import Fact
 from remembrancer.records.key import Id
+from remembrancer.records.kind import AnyRecord, RecordKind
 from remembrancer.records.relationship import Relationship
 from remembrancer.records.theme import Theme
 
-RecordKind = Literal["message", "episode", "fact", "theme", "entity", "relationship"]
 IdsByKind = dict[RecordKind, tuple[str, ...]]
 
 
@@ -40,6 +40,11 @@ class RecordBatch(Record):
             stored; and its messages may be in no other episode. Otherwise nothing is written and `ConcurrencyError`
             is raised.
         expected_facts: How many facts a theme must list before this write, by theme id, 0 for none stored; likewise.
+        expected_records: Records that must be stored exactly so before this write; otherwise nothing is written and
+            `PlanOutdatedError` is raised. Usage counts may differ: uses that were counted since are added to those
+            of a fact that this batch puts. Removing an entity takes no relationship along that is not among them.
+        expected_absent: Ids that must not be stored before this write, by kind; likewise.
+        audit: What to record of this write as a lifecycle pass.
     """
 
     entities: Listed[Entity] = ()
@@ -53,6 +58,9 @@ class RecordBatch(Record):
     removals: dict[RecordKind, Listed[Id]] = {}
     expected_messages: dict[Id, int] = {}
     expected_facts: dict[Id, int] = {}
+    expected_records: Listed[AnyRecord] = ()
+    expected_absent: dict[RecordKind, Listed[Id]] = {}
+    audit: Audit | None = None
 
     @property
     def is_empty(self) -> bool:
