@@ -1,0 +1,30 @@
+"""Only lessons that help stay: the statistics, rules and simulation of the retention gate.
+
+Facts with the tag `candidate` are on trial. Every scored run tells which of them were in it; the gate compares the
+scores of runs with a fact with those of runs without it, and promotes, evicts or holds.
+"""
+
+from remembrancer.retention.decision import CandidateScores, Evidence, Verdict, decide
+from remembrancer.retention.statistics import (
+    benjamini_hochberg,
+    gaussian,
+    mulberry32,
+    normal_quantile,
+    required_trials,
+    student_t_cdf,
+    welch_lift,
+)
+
+__all__ = [
+    "CandidateScores",
+    "Evidence",
+    "Verdict",
+    "benjamini_hochberg",
+    "decide",
+    "gaussian",
+    "mulberry32",
+    "normal_quantile",
+    "required_trials",
+    "student_t_cdf",
+    "welch_lift",
+]

@@ -1,0 +1,101 @@
+"""Evidence that may be looked at after every run: e-processes for the difference of two means of scores in [0, 1].
+
+Let x be the scores of the runs with a fact and y those of the runs without it. For every constant a and slope s in
+(0, 1), the product of 1 + s (x_i - a) / a over the runs so far is a nonnegative supermartingale from 1 as long as the
+mean of x, given all that came before, is at most a: a bet against "the mean is at most a" can only lose (Waudby-Smith
+and Ramdas, *Estimating means of bounded random variables by betting*, J. R. Stat. Soc. B 86, 2024). By the inequality
+of Fan, Grama and Liu (*Exponential inequalities for martingales with applications*, Electron. J. Probab. 20, 2015),
+log(1 + s u) >= s u + (log(1 - s) + s) u^2 for u >= -1, it is at least
+
+    exp(s n (mean - a) / a + (log(1 - s) + s) (S + n (mean - a)^2) / a^2),    S = (n - 1) * variance,
+
+so that number of runs, mean and variance are all that is needed, in whatever order the scores came. A mixture over
+slopes of such bounds is bounded alike (Robbins, Ann. Math. Stat. 41, 1970; Howard, Ramdas, McAuliffe and Sekhon,
+*Time-uniform, nonparametric, nonasymptotic confidence sequences*, Ann. Stat. 49, 2021). Mirrored, 1 - y bets against
+"the mean of y is at least b". Each run is in one of the two groups, which was settled before its score was known: so
+the product of both is a supermartingale too, and the least product over all (a, b) with a - b <= margin is evidence
+against "the lift is at most the margin". Under that, it is ever above 1 / alpha with probability at most alpha (Ville,
+1939).
+
+What is assumed: scores lie in [0, 1], and, given the past, a run without the fact has a mean of at least b and one with
+it of at most b + margin, for some constant b. Nothing is assumed of the distribution or its variance.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+CELLS = 100
+"""Into so many equal cells the unknown mean b is cut; within a cell its end that favours the null is taken, so that the
+bound holds exactly. A margin is in effect up to 1 / CELLS larger."""
+
+SLOPES: Floats = np.array([0.02, 0.05, 0.1, 0.18, 0.3, 0.45, 0.6, 0.75, 0.88])
+_CURVES: Floats = np.log1p(-SLOPES) + SLOPES
+_LOG_SHARE = float(np.log(len(SLOPES)))
+
+
+def log_evidence_of_lift(
+    n_a: npt.ArrayLike,
+    mean_a: npt.ArrayLike,
+    var_a: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    mean_b: npt.ArrayLike,
+    var_b: npt.ArrayLike,
+    *,
+    margin: float,
+) -> Floats:
+    """Logarithm of the evidence that the mean of a is more than `margin` above that of b.
+
+    For numbers or for arrays of one shape; the answer has that shape. exp(-evidence), at most 1, is a p-value that
+    stays valid however often one looks.
+
+    Args:
+        n_a: Number of scores in a, at least 1.
+        mean_a: Their mean, 0 to 1.
+        var_a: Their sample variance, at least 0.
+        n_b: Likewise.
+        mean_b: Likewise.
+        var_b: Likewise.
+        margin: At least -1.
+    """
+    edges = np.linspace(0.0, 1.0, CELLS + 1)
+    above = _log_bet(n_a, mean_a, var_a, ceiling=edges[1:] + margin)
+    # A floor b of y is the ceiling 1 - b of 1 - y, which has the same variance.
+    below = _log_bet(n_b, 1 - np.asarray(mean_b, dtype=float), var_b, ceiling=1 - edges[:-1])
+    least: Floats = (above + below).min(axis=-1)
+    return least
+
+
+def log_evidence_of_loss(
+    n_a: npt.ArrayLike,
+    mean_a: npt.ArrayLike,
+    var_a: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    mean_b: npt.ArrayLike,
+    var_b: npt.ArrayLike,
+    *,
+    margin: float,
+) -> Floats:
+    """Logarithm of the evidence that the mean of a is more than `margin` below that of b."""
+    return log_evidence_of_lift(n_b, mean_b, var_b, n_a, mean_a, var_a, margin=margin)
+
+
+def _log_bet(n: Any, mean: Any, variance: Any, *, ceiling: Floats) -> Floats:
+    """Logarithm of the bet against "the mean is at most the ceiling", for every ceiling along a new last axis."""
+    runs = np.asarray(n, dtype=float)[..., None]
+    squares = (runs - 1) * np.asarray(variance, dtype=float)[..., None]
+    # At a ceiling of 1 or more, or 0 or less, there is nothing to bet on.
+    open_ended = (ceiling > 0) & (ceiling < 1)
+    level = np.where(open_ended, ceiling, 1.0)
+    above = np.asarray(mean, dtype=float)[..., None] - level
+    linear = (runs * above / level)[..., None]
+    quadratic = ((squares + runs * above * above) / (level * level))[..., None]
+    bets = linear * SLOPES + quadratic * _CURVES
+    highest = bets.max(axis=-1)
+    mixed = highest + np.log(np.exp(bets - highest[..., None]).sum(axis=-1)) - _LOG_SHARE
+    return np.where(open_ended, mixed, 0.0)
