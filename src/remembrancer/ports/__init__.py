@@ -2,9 +2,10 @@
 
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import Hit, MemoryIndex
-from remembrancer.ports.ledger import Baseline, FactStats, OutcomeLedger
+from remembrancer.ports.ledger import KeepsLedger, OutcomeLedger, RecordedDecision, RecordedRun
 from remembrancer.ports.llm import LanguageModel
 from remembrancer.ports.pushdown import ExtractsSubgraphs, RetrievesMemory
+from remembrancer.ports.runs import Baseline, FactStats, RunScores
 from remembrancer.ports.stages import Clusterer, Clustering, Extraction, Extractor, Segmenter
 from remembrancer.ports.store import Direction, MemoryStore
 
@@ -19,10 +20,14 @@ __all__ = [
     "ExtractsSubgraphs",
     "FactStats",
     "Hit",
+    "KeepsLedger",
     "LanguageModel",
     "MemoryIndex",
     "MemoryStore",
     "OutcomeLedger",
+    "RecordedDecision",
+    "RecordedRun",
     "RetrievesMemory",
+    "RunScores",
     "Segmenter",
 ]

@@ -32,6 +32,7 @@ from remembrancer.records.errors import (
     ServerUnavailableError,
 )
 from remembrancer.records.fact import CANDIDATE_TAG, LESSON_TAG, QUARANTINE_TAG, VERIFIED_TAG, Fact
+from remembrancer.records.gate import GateDecision, GatePass, GateVerdict
 from remembrancer.records.instant import Clock, system_clock
 from remembrancer.records.key import MAX_KEY_BYTES, NewId, random_id
 from remembrancer.records.kind import AnyRecord, RecordKind, kind_of
@@ -66,6 +67,9 @@ __all__ = [
     "Episode",
     "Fact",
     "FactSupersededError",
+    "GateDecision",
+    "GatePass",
+    "GateVerdict",
     "IdsByKind",
     "InvalidInputError",
     "InvalidTaskTransitionError",

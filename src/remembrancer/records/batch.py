@@ -9,6 +9,7 @@ from remembrancer.records.base import Listed, Record
 from remembrancer.records.entity import Entity
 from remembrancer.records.episode import Episode
 from remembrancer.records.fact import Fact
+from remembrancer.records.gate import GatePass
 from remembrancer.records.key import Id
 from remembrancer.records.kind import AnyRecord, RecordKind
 from remembrancer.records.relationship import Relationship
@@ -35,6 +36,8 @@ class RecordBatch(Record):
         assertions: Relationships to put unless a live one of the same ends and type is stored whose window overlaps:
             that one is then widened to begin with the earlier of the two, and no second edge is made.
         theme_additions: Facts to add to stored themes.
+        gate_passes: Passes of the retention gate: each verdict is recorded and applied, on the fact as it is stored, if
+            that fact is still on trial; otherwise the receipt lists it as refused.
         removals: Ids to remove, by kind; ids that are not stored are left out of the receipt.
         expected_messages: How many messages an episode must hold before this write, by episode id, 0 for none
             stored; and its messages may be in no other episode. Otherwise nothing is written and `ConcurrencyError`
@@ -55,6 +58,7 @@ class RecordBatch(Record):
     claims: Listed[Entity] = ()
     assertions: Listed[Relationship] = ()
     theme_additions: Listed[ThemeAddition] = ()
+    gate_passes: Listed[GatePass] = ()
     removals: dict[RecordKind, Listed[Id]] = {}
     expected_messages: dict[Id, int] = {}
     expected_facts: dict[Id, int] = {}
