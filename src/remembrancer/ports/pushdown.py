@@ -7,9 +7,10 @@ suite demands equal answers of both.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from remembrancer.ports.index import Hit
 from remembrancer.records import MemoryQuery, MemoryResult, Subgraph
 
 
@@ -26,6 +27,7 @@ class ExtractsSubgraphs(Protocol):
         relation_types: Sequence[str],
         include_invalidated: bool,
         max_entities: int,
+        believed_at: dt.datetime | None = None,
     ) -> Subgraph:
         """The walk of `remembrancer.retrieval.extract_subgraph`, in one statement and one wire trip."""
         ...
@@ -40,4 +42,123 @@ class RetrievesMemory(Protocol):
 
         Usage is not counted here.
         """
+        ...
+
+
+@runtime_checkable
+class SurveysFacts(Protocol):
+    """A store that finds what a consolidation prunes without handing out every fact.
+
+    The facts meant are those that are neither closed nor quarantined.
+    """
+
+    async def active_fact_ids(self) -> list[str]:
+        """Ids of all of them, in listing order."""
+        ...
+
+    async def near_duplicates(
+        self, fact_ids: Sequence[str], *, min_similarity: float, limit: int
+    ) -> dict[str, list[Hit]]:
+        """For each of these facts those near to it, nearest first, ties in listing order; many facts a statement.
+
+        Args:
+            fact_ids: Whose neighbours are wanted; unknown ids, and facts without embedding, have none.
+            min_similarity: The least cosine, included.
+            limit: The most neighbours of one fact, itself counted; facts without any other are left out.
+        """
+        ...
+
+    async def weakest_facts(
+        self,
+        count: int,
+        *,
+        uses: Mapping[str, int],
+        without: Collection[str],
+        now: dt.datetime,
+        half_life_days: float,
+    ) -> list[str]:
+        """Ids of the facts that decay has weakened most, least score first, ties in listing order.
+
+        Args:
+            count: The most ids to give.
+            uses: Access counts to score with instead of the stored ones, by fact.
+            without: Facts to pass over.
+            now: The instant to score at.
+            half_life_days: As for `remembrancer.lifecycle.decay_score`.
+        """
+        ...
+
+    async def theme_ids_naming(self, fact_ids: Collection[str]) -> list[str]:
+        """Ids of the themes that list one of these facts, in order."""
+        ...
+
+    async def mean_embedding(self, fact_ids: Sequence[str]) -> tuple[float, ...] | None:
+        """The mean of the stored embeddings of these facts, whatever their state; `None`: there is none."""
+        ...
+
+
+class FactOutline(NamedTuple):
+    """What conflict detection reads of a fact."""
+
+    id: str
+    content: str
+    valid_from: dt.datetime
+
+
+@runtime_checkable
+class GathersConflictCandidates(Protocol):
+    """A store that finds facts that may be in conflict, without handing out a vector.
+
+    The facts meant are those that are neither closed nor quarantined.
+    """
+
+    async def active_fact_ids(self) -> list[str]:
+        """Ids of all of them, in listing order."""
+        ...
+
+    async def shared_entities(self) -> list[tuple[str, int]]:
+        """Entities that two or more of them mention, in the order of their first mention, and by how many."""
+        ...
+
+    async def facts_by_entity(self, entity_ids: Sequence[str]) -> list[list[FactOutline]]:
+        """For each entity those that mention it, in listing order; an entity that none mentions has an empty list."""
+        ...
+
+    async def facts_near(
+        self, fact_ids: Sequence[str], *, min_similarity: float, limit: int
+    ) -> list[tuple[FactOutline, list[FactOutline]]]:
+        """For each of these facts those near to it that mention an entity that it mentions; many facts a statement.
+
+        Args:
+            fact_ids: Whose neighbours are wanted; facts that have none are left out.
+            min_similarity: The least cosine, included.
+            limit: How many facts to look at, itself counted, before those that share no entity are left out.
+
+        Returns:
+            In the order asked for; neighbours nearest first, ties in listing order.
+        """
+        ...
+
+
+@runtime_checkable
+class GathersNamesakes(Protocol):
+    """A store that finds entities of one name, and what is attached to them, without handing out all entities."""
+
+    async def namesakes(self) -> list[list[str]]:
+        """Ids of the live entities that share normalised name and type, two or more a group.
+
+        Entities whose names normalise to nothing share their own spelling here.
+        """
+        ...
+
+    async def fact_ids_naming(self, entity_ids: Collection[str]) -> list[str]:
+        """Ids of the facts that mention one of these, closed and quarantined ones too, in order of id."""
+        ...
+
+    async def relationship_ids_at(self, entity_ids: Collection[str]) -> list[str]:
+        """Ids of the relationships that begin or end at one of these, closed ones too, in order of id."""
+        ...
+
+    async def relationship_ids_between(self, ends: Collection[tuple[str, str, str]]) -> list[str]:
+        """Ids of the live relationships with one of these (source, target, type), in order of id."""
         ...

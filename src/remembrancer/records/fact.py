@@ -8,6 +8,7 @@ from remembrancer.records.base import Listed, Record
 from remembrancer.records.instant import Instant
 from remembrancer.records.key import Id, Key, NonEmptyText
 from remembrancer.records.provenance import Provenance
+from remembrancer.records.statement import Statement
 from remembrancer.records.vector import Embedding
 
 QUARANTINE_TAG = "quarantined"
@@ -25,7 +26,8 @@ class Fact(Record):
     """One atomic statement.
 
     Attributes:
-        content: The statement in words.
+        content: What it says, in words.
+        statement: The same as subject, predicate and object or value, where that is known.
         source_episode_ids: Episodes it was read from.
         source_message_ids: Messages it was read from; empty when the extractor could not tell.
         entity_ids: Entities it mentions; they need not be stored.
@@ -43,6 +45,7 @@ class Fact(Record):
 
     id: Id
     content: NonEmptyText
+    statement: Statement | None = None
     source_episode_ids: Listed[Id] = ()
     source_message_ids: Listed[Id] = ()
     entity_ids: Listed[Id] = ()
