@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Scores: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
 
 CELLS = 100
 """Into so many equal cells the unknown mean b is cut; within a cell its end that favours the null is taken, so that the
@@ -63,12 +64,21 @@ def log_evidence_of_lift(
         var_b: Likewise.
         margin: At least -1.
     """
-    edges = np.linspace(0.0, 1.0, CELLS + 1)
-    above = _log_bet(n_a, mean_a, var_a, ceiling=edges[1:] + margin)
-    # A floor b of y is the ceiling 1 - b of 1 - y, which has the same variance.
-    below = _log_bet(n_b, 1 - np.asarray(mean_b, dtype=float), var_b, ceiling=1 - edges[:-1])
-    least: Floats = (above + below).min(axis=-1)
-    return least
+    return _least_product((n_a, mean_a, var_a), (n_b, mean_b, var_b), margin, range(CELLS))
+
+
+def most_log_evidence_of_lift(
+    n_a: npt.ArrayLike,
+    mean_a: npt.ArrayLike,
+    var_a: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    mean_b: npt.ArrayLike,
+    var_b: npt.ArrayLike,
+    *,
+    margin: float,
+) -> Floats:
+    """A number that the evidence of lift is not above, at a twelfth of the price."""
+    return _least_product((n_a, mean_a, var_a), (n_b, mean_b, var_b), margin, range(4, CELLS, 12))
 
 
 def log_evidence_of_loss(
@@ -83,6 +93,15 @@ def log_evidence_of_loss(
 ) -> Floats:
     """Logarithm of the evidence that the mean of a is more than `margin` below that of b."""
     return log_evidence_of_lift(n_b, mean_b, var_b, n_a, mean_a, var_a, margin=margin)
+
+
+def _least_product(a: Scores, b: Scores, margin: float, cells: range) -> Floats:
+    floors = np.array(cells) / CELLS
+    above = _log_bet(*a, ceiling=(np.array(cells) + 1) / CELLS + margin)
+    # A floor of y is a ceiling of 1 - y, which has the same variance.
+    below = _log_bet(b[0], 1 - np.asarray(b[1], dtype=float), b[2], ceiling=1 - floors)
+    least: Floats = (above + below).min(axis=-1)
+    return least
 
 
 def _log_bet(n: Any, mean: Any, variance: Any, *, ceiling: Floats) -> Floats:
