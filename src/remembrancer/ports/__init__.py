@@ -3,7 +3,7 @@
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import Hit, MemoryIndex
 from remembrancer.ports.ledger import KeepsLedger, OutcomeLedger, RecordedDecision, RecordedRun
-from remembrancer.ports.llm import LanguageModel
+from remembrancer.ports.llm import CountsUsage, LanguageModel, ModelUsage, StructuredModel
 from remembrancer.ports.pushdown import ExtractsSubgraphs, RetrievesMemory
 from remembrancer.ports.runs import Baseline, FactStats, RunScores
 from remembrancer.ports.stages import Clusterer, Clustering, Extraction, Extractor, Segmenter
@@ -13,6 +13,7 @@ __all__ = [
     "Baseline",
     "Clusterer",
     "Clustering",
+    "CountsUsage",
     "Direction",
     "Embedder",
     "Extraction",
@@ -24,10 +25,12 @@ __all__ = [
     "LanguageModel",
     "MemoryIndex",
     "MemoryStore",
+    "ModelUsage",
     "OutcomeLedger",
     "RecordedDecision",
     "RecordedRun",
     "RetrievesMemory",
     "RunScores",
     "Segmenter",
+    "StructuredModel",
 ]

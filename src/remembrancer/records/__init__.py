@@ -15,6 +15,7 @@ from remembrancer.records.entity import Entity, name_key, normalize_entity_name
 from remembrancer.records.episode import Episode
 from remembrancer.records.errors import (
     AccessDeniedError,
+    BudgetExceededError,
     ConcurrencyError,
     EmbeddingDimensionMismatchError,
     EmbeddingSpaceMismatchError,
@@ -22,6 +23,7 @@ from remembrancer.records.errors import (
     InvalidInputError,
     InvalidTaskTransitionError,
     MigrationError,
+    ModelAnswerError,
     NotFoundError,
     OwnerRequiredError,
     PlanOutdatedError,
@@ -58,6 +60,7 @@ __all__ = [
     "AnyRecord",
     "Audit",
     "AuditEntry",
+    "BudgetExceededError",
     "Clock",
     "ConcurrencyError",
     "EmbeddingDimensionMismatchError",
@@ -77,6 +80,7 @@ __all__ = [
     "MemoryResult",
     "Message",
     "MigrationError",
+    "ModelAnswerError",
     "NewId",
     "NotFoundError",
     "OwnerRequiredError",

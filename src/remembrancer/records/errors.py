@@ -151,7 +151,10 @@ class PlanOutdatedError(RemembranceError):
     """The memory changed after the plan was made: plan again. Nothing was written."""
 
     def __init__(self, plan_id: str, *, changed: Sequence[str]) -> None:
-        super().__init__(f"plan {plan_id} is outdated: {len(changed)} records changed since it was made")
+        shown = ", ".join([*changed[:3], *(["..."] if len(changed) > 3 else [])])
+        super().__init__(
+            f"plan {plan_id} is outdated: {len(changed)} records changed since it was made ({shown}); plan again"
+        )
         self.plan_id = plan_id
         self.changed = tuple(changed)
 
@@ -180,3 +183,35 @@ class ServerUnavailableError(RemembranceError):
     def __init__(self, message: str, *, address: str | None = None) -> None:
         super().__init__(message)
         self.address = address
+
+
+class ModelAnswerError(RemembranceError):
+    """A language model answered, but not with anything that can be used: refused, cut short, or of another form.
+
+    Attributes:
+        problem: What is wrong with the answer.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the model's answer cannot be used: {problem}")
+        self.problem = problem
+
+
+class BudgetExceededError(RemembranceError):
+    """The calls or tokens that a model may use are used up. The call was not made.
+
+    Attributes:
+        resource: `calls` or `tokens`.
+        limit: How many there were.
+        used: How many are used or promised to calls that still run.
+        needed: How many the refused call would have taken, at most.
+    """
+
+    def __init__(self, resource: str, *, limit: int, used: int, needed: int) -> None:
+        super().__init__(
+            f"the budget of {limit:,} {resource} does not cover another call: {used:,} used, up to {needed:,} needed"
+        )
+        self.resource = resource
+        self.limit = limit
+        self.used = used
+        self.needed = needed
