@@ -6,7 +6,7 @@ from remembrancer.ports.ledger import KeepsLedger, OutcomeLedger, RecordedDecisi
 from remembrancer.ports.llm import CountsUsage, LanguageModel, ModelUsage, StructuredModel
 from remembrancer.ports.pushdown import ExtractsSubgraphs, RetrievesMemory
 from remembrancer.ports.runs import Baseline, FactStats, RunScores
-from remembrancer.ports.stages import Clusterer, Clustering, Extraction, Extractor, Segmenter
+from remembrancer.ports.stages import Clusterer, Clustering, Dropped, Extraction, Extractor, Segmenter
 from remembrancer.ports.store import Direction, MemoryStore
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Clustering",
     "CountsUsage",
     "Direction",
+    "Dropped",
     "Embedder",
     "Extraction",
     "Extractor",

@@ -14,6 +14,21 @@ from remembrancer.records import Entity, Episode, Fact, Message, Relationship, T
 
 
 @dataclass(frozen=True)
+class Dropped:
+    """Parts of an answer that an extractor did not take, all for one reason.
+
+    Attributes:
+        part: `fact`, `entity`, `relationship` or `field`.
+        reason: Why, in words, without the text itself.
+        count: How many.
+    """
+
+    part: str
+    reason: str
+    count: int = 1
+
+
+@dataclass(frozen=True)
 class Extraction:
     """What an extractor read from one episode.
 
@@ -22,12 +37,16 @@ class Extraction:
         facts: In the order in which they were read.
         entities: In the order of their first mention.
         relationships: Between these entities.
+        dropped: What was answered and not taken.
+        fell_back: Why this is the work of a simpler extractor than the one that was asked; `None`: it is not.
     """
 
     episode: Episode
     facts: tuple[Fact, ...] = ()
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    fell_back: str | None = None
 
 
 @dataclass(frozen=True)
