@@ -28,6 +28,7 @@ from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
 from remembrancer.graph.namespaces import remove_namespace
 from remembrancer.hierarchy import RuleBasedExtractor
+from remembrancer.hierarchy.extraction.spacy import SpacyExtractor, load_pipeline
 from remembrancer.memory import Memory
 from remembrancer.ports import Embedder, Extractor
 from remembrancer.providers.embedding import HashingEmbedder, MiniLMEmbedder, WordLlamaEmbedder
@@ -46,18 +47,13 @@ class BenchEmbedder(StrEnum):
     HASHING = "hashing"
 
 
-class BenchExtractor(StrEnum):
-    """What `--extractor` takes."""
-
-    RULES = "rules"
-
-
 _EMBEDDERS: dict[BenchEmbedder, Callable[[], Embedder]] = {
     BenchEmbedder.MINILM: MiniLMEmbedder,
     BenchEmbedder.WORDLLAMA: WordLlamaEmbedder,
     BenchEmbedder.HASHING: HashingEmbedder,
 }
-_EXTRACTORS: dict[BenchExtractor, Callable[[], Extractor]] = {BenchExtractor.RULES: RuleBasedExtractor}
+_RULES = "rules"
+_SPACY = "spacy:"
 
 DataOption = Annotated[Path, typer.Option("--data", metavar="FILE", help="The data: one JSON document.")]
 OutOption = Annotated[
@@ -117,9 +113,14 @@ async def extraction(
     output: Output,
     data: DataOption,
     out: OutOption,
-    extractor: Annotated[BenchExtractor, typer.Option("--extractor", metavar="NAME", help="rules.")] = (
-        BenchExtractor.RULES
-    ),
+    extractor: Annotated[
+        str,
+        typer.Option(
+            "--extractor",
+            metavar="NAME",
+            help="rules, or spacy:NAME with the name of an installed spaCy pipeline or the path of its folder.",
+        ),
+    ] = _RULES,
 ) -> None:
     """Measure what an extractor reads from labelled sentences and passages, and what it makes up. Needs no server.
 
@@ -127,13 +128,22 @@ async def extraction(
     """
     read = read_extraction_set(data)
     _check_folder(out)
+    reader = _extractor(extractor)
     with output.counting("Reading", total=len(read.cases)) as progress:
-        report = await run_extraction(read, _EXTRACTORS[extractor](), progress=progress)
+        report = await run_extraction(read, reader, progress=progress)
     write_readings(out / RUN_FILE, report.readings)
-    document = extraction_document(read, report, extractor=extractor.value)
+    document = extraction_document(read, report, extractor=extractor)
     _write_report(out, document)
     tell_extraction(output, report)
     output.document(document)
+
+
+def _extractor(name: str) -> Extractor:
+    if name == _RULES:
+        return RuleBasedExtractor()
+    if name.startswith(_SPACY):
+        return SpacyExtractor(load_pipeline(name.removeprefix(_SPACY)))
+    raise InvalidInputError("--extractor", f"expected {_RULES} or {_SPACY}NAME, got {name!r}")
 
 
 def _opener(address: Address) -> MemoryOpener:
