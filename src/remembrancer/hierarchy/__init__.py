@@ -9,16 +9,25 @@ from remembrancer.hierarchy.clustering import (
     ConsolidatingThemeClusterer,
     SimpleThemeClusterer,
 )
-from remembrancer.hierarchy.extraction import RuleBasedExtractor, SimpleExtractor, split_sentences, verb_forms
+from remembrancer.hierarchy.extraction import (
+    LLMExtractor,
+    RuleBasedExtractor,
+    SimpleExtractor,
+    SpacyExtractor,
+    split_sentences,
+    verb_forms,
+)
 from remembrancer.hierarchy.segmenter import SimpleEpisodeSegmenter
 
 __all__ = [
     "GENERAL_LABEL",
     "ConsolidatingThemeClusterer",
+    "LLMExtractor",
     "RuleBasedExtractor",
     "SimpleEpisodeSegmenter",
     "SimpleExtractor",
     "SimpleThemeClusterer",
+    "SpacyExtractor",
     "split_sentences",
     "verb_forms",
 ]
