@@ -21,7 +21,7 @@ Resolution = Literal["keep_a", "keep_b", "keep_both"]
 """What is done with one conflict."""
 
 Preference = Literal["newer", "negation"]
-"""Which side of a negation the policy `negation-invalidates-positive` keeps: the newer one, or always the negated one."""
+"""What the policy `negation-invalidates-positive` keeps of a negation: the newer fact, or always the negated one."""
 
 
 class ConflictingFact(Record):

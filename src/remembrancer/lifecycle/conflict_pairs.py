@@ -18,6 +18,7 @@ from remembrancer.lifecycle.words import (
     without_times,
     words_of,
 )
+from remembrancer.ports.pushdown import FactOutline
 
 NEGATION_OVERLAP = 0.5
 SUPERSESSION_OVERLAP = 0.4
@@ -46,7 +47,7 @@ class Pairs:
         return ((a, b) if a < b else (b, a)) in self._seen
 
 
-def negations(group: Sequence[ConflictingFact], pairs: Pairs) -> list[Conflict]:
+def negations(group: Sequence[FactOutline], pairs: Pairs) -> list[Conflict]:
     """Pairs of which exactly one negates, and that otherwise say much the same.
 
     Args:
@@ -63,7 +64,7 @@ def negations(group: Sequence[ConflictingFact], pairs: Pairs) -> list[Conflict]:
     return _conflicts("negation", group, sorted(found), pairs)
 
 
-def supersessions(group: Sequence[ConflictingFact], pairs: Pairs, *, day_threshold: float) -> list[Conflict]:
+def supersessions(group: Sequence[FactOutline], pairs: Pairs, *, day_threshold: float) -> list[Conflict]:
     """Pairs that began more than so many days apart, and say much the same but for dates and clock times."""
     if len(group) < 2:
         return []
@@ -76,9 +77,7 @@ def supersessions(group: Sequence[ConflictingFact], pairs: Pairs, *, day_thresho
     return _conflicts("supersession", group, sorted(found), pairs)
 
 
-def contradiction(
-    a: ConflictingFact, b: ConflictingFact, pairs: Pairs, *, overlap_threshold: float
-) -> Conflict | None:
+def contradiction(a: FactOutline, b: FactOutline, pairs: Pairs, *, overlap_threshold: float) -> Conflict | None:
     """The conflict of two facts that are near each other in meaning and share an entity, unless their words overlap.
 
     Args:
@@ -95,14 +94,18 @@ def contradiction(
     pairs.take(a.id, b.id)
     shorter = min(map(len, words))
     confidence = 0.7 if shorter <= _SURE else 0.5 if shorter <= _FAIRLY_SURE else 0.3
-    return Conflict(kind="semantic_contradiction", confidence=confidence, a=a, b=b)
+    return Conflict(kind="semantic_contradiction", confidence=confidence, a=_side(a), b=_side(b))
 
 
 def _conflicts(
-    kind: ConflictKind, group: Sequence[ConflictingFact], found: Sequence[tuple[int, int]], pairs: Pairs
+    kind: ConflictKind, group: Sequence[FactOutline], found: Sequence[tuple[int, int]], pairs: Pairs
 ) -> list[Conflict]:
     return [
-        Conflict(kind=kind, confidence=_CONFIDENCE[kind], a=group[i], b=group[j])
+        Conflict(kind=kind, confidence=_CONFIDENCE[kind], a=_side(group[i]), b=_side(group[j]))
         for i, j in found
         if pairs.take(group[i].id, group[j].id)
     ]
+
+
+def _side(fact: FactOutline) -> ConflictingFact:
+    return ConflictingFact(id=fact.id, content=fact.content, valid_from=fact.valid_from)

@@ -1,8 +1,8 @@
 """Pairs of word sets that overlap, found without comparing every pair.
 
-Shared words are counted against the smaller set. A set of `s` words that must share `k` of them with a larger one shares
-at least one of any `s - k + 1` of them, so it is enough to look up its rarest that many words among the words of the
-larger sets (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007, here with the whole
+Shared words are counted against the smaller set. A set of `s` words that must share `k` of them with a larger one
+shares at least one of any `s - k + 1` of them, so it is enough to look up its rarest that many words among the words of
+the larger sets (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007, here with the whole
 larger set indexed, since the bound depends on the smaller one alone). A word that all sets have, such as the name of
 the entity that they are about, is among the rarest of a set only where it decides. The answer is exact.
 """

@@ -1,4 +1,4 @@
-"""Words of a fact, as conflict detection and admission compare them.
+"""Words of a fact, as conflict detection compares them.
 
 A word is a piece between white space, in lower case, curly apostrophes straightened, everything at its edges taken off
 that is neither letter, digit nor mark: "Acme." is "acme", "(not)" is "not", "don’t" is "don't". Negation is found in
@@ -10,30 +10,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import lru_cache
 
-STOP_WORDS = frozenset(
-    """a an the is are was were be been being have has had do does did will would shall should may might must can could
-    to of in for on with at by from as into through during before after above below between and but or nor so yet both
-    either neither each every all any few more most other some such that this these those it its""".split()
-)
+_STOP_WORDS = """
+a an the is are was were be been being have has had do does did will would shall should may might must can could
+to of in for on with at by from as into through during before after above below between and but or nor so yet both
+either neither each every all any few more most other some such that this these those it its
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 """What overlap does not count. `nor` and `neither` are negation words as well."""
 
 NEGATION_WORDS = frozenset(("not", "no", "never", "neither", "nor", "cannot"))
 
-CONTRACTIONS = frozenset(
-    word
-    for stem in "does do is was has wo ca could would should are were have had".split()
-    for word in (f"{stem}n't", f"{stem}nt")
-)
+_NEGATED_STEMS = "does do is was has wo ca could would should are were have had"
+CONTRACTIONS = frozenset(stem + ending for stem in _NEGATED_STEMS.split() for ending in ("n't", "nt"))
 """Negated verbs, with the apostrophe and without."""
-
-_ADMISSION_STOP_WORDS = frozenset(
-    """a an and are as at be been but by can for from had has have in is it its of on or that the their they this to was
-    were which will with""".split()
-)
-_SHORTEST_TOKEN = 3
 
 _DATE = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}")
 _CLOCK_TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?")
@@ -66,7 +58,7 @@ def without_times(text: str) -> str:
     return _CLOCK_TIME.sub("", _DATE.sub("", text))
 
 
-def overlap_coefficient(a: Set[str], b: Set[str]) -> float:
+def overlap_coefficient(a: frozenset[str], b: frozenset[str]) -> float:
     """Shared words as a part of the smaller set, 0 to 1; 0 when either is empty (Szymkiewicz and Simpson)."""
     smaller = min(len(a), len(b))
     return len(a & b) / smaller if smaller else 0.0
@@ -86,38 +78,18 @@ def word_overlap(a: str, b: str, *, with_negation: bool = True) -> float:
     return overlap_coefficient(*sets)
 
 
-def admission_tokens(text: str) -> frozenset[str]:
-    """What admission compares: runs of letters, digits and marks in lower case, 3 characters or longer, no stop words."""
-    spaced = "".join(one if _is_part_of_word(one) else " " for one in text.lower())
-    return frozenset(
-        token for token in spaced.split() if len(token) >= _SHORTEST_TOKEN and token not in _ADMISSION_STOP_WORDS
-    )
-
-
-def token_similarity(a: str, b: str) -> float:
-    """Shared tokens as a part of all, 0 to 1 (Jaccard); of two texts without any, 1 when they are equal but for case."""
-    return _jaccard(admission_tokens(a), admission_tokens(b), a, b)
-
-
-def _jaccard(a: frozenset[str], b: frozenset[str], text_a: str, text_b: str) -> float:
-    if not a and not b:
-        return float(text_a.strip().casefold() == text_b.strip().casefold())
-    shared = len(a & b)
-    return shared / (len(a) + len(b) - shared)
-
-
 def _trimmed(piece: str) -> str:
     if piece.isalnum():
         return piece
     start, end = 0, len(piece)
-    while start < end and not _is_part_of_word(piece[start]):
+    while start < end and not is_part_of_word(piece[start]):
         start += 1
-    while end > start and not _is_part_of_word(piece[end - 1]):
+    while end > start and not is_part_of_word(piece[end - 1]):
         end -= 1
     return piece[start:end]
 
 
 @lru_cache(maxsize=4096)
-def _is_part_of_word(character: str) -> bool:
-    # Marks belong to the letter before them: without them Indic words lose their vowels.
+def is_part_of_word(character: str) -> bool:
+    """Whether a character is a letter, a digit, or a mark on one; without marks Indic words would lose their vowels."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
