@@ -12,12 +12,14 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
 from neo4j import exceptions
 
+from remembrancer.graph import queries
+from remembrancer.ports.tracing import OpenSpan, span
 from remembrancer.records import InvalidInputError, MigrationError, RemembranceError, ServerUnavailableError
 
 logger = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ PATIENCE = 30.0
 _PATIENCE_WHEN_OPENING = 2.0  # a wrong address is met when opening, and should be told soon
 _CONNECT_SECONDS = 5.0  # for a server that does not even refuse
 _OPENING_SECONDS = 15.0  # for one that takes connections and then says nothing; the driver alone would wait a minute
+_SYSTEM = {"db.system.name": "neo4j"}
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
 _VANISHED = "Neo.ClientError.Statement.EntityNotFound"
@@ -74,8 +77,11 @@ class Transaction:
 
     async def run(self, text: str, parameters: Mapping[str, Any]) -> list[Row]:
         """Run a statement and take all its rows."""
-        result = await self._transaction.run(_literal(text), dict(parameters))
-        return [record.data() async for record in result]
+        with _statement(text) as opened:
+            result = await self._transaction.run(_literal(text), dict(parameters))
+            rows = [record.data() async for record in result]
+            opened.set_attribute("db.response.returned_rows", len(rows))
+            return rows
 
 
 class Database:
@@ -163,8 +169,10 @@ class Database:
                 result = await session.run(_literal(text), dict(parameters))
                 return [record.data() async for record in result]
 
-        with self.translated():
-            return await repeated(attempt, patience=patience)
+        with _statement(text) as opened, self.translated():
+            rows = await repeated(attempt, patience=patience)
+            opened.set_attribute("db.response.returned_rows", len(rows))
+            return rows
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]], *, patience: float = PATIENCE) -> T:
         """Run work in one transaction; repeated from its start after a deadlock or a lost connection.
@@ -179,7 +187,11 @@ class Database:
             RemembranceError: The database refused a statement; nothing was written.
         """
 
+        attempts = 0
+
         async def attempt() -> T:
+            nonlocal attempts
+            attempts += 1
             async with (
                 self._session(neo4j.WRITE_ACCESS) as session,
                 await session.begin_transaction() as transaction,
@@ -188,8 +200,11 @@ class Database:
                 await transaction.commit()
                 return result
 
-        with self.translated():
-            return await repeated(attempt, patience=patience)
+        with span("remembrancer.transaction", attributes=_SYSTEM) as opened, self.translated():
+            try:
+                return await repeated(attempt, patience=patience)
+            finally:
+                opened.set_attribute("remembrancer.attempts", attempts)
 
     @asynccontextmanager
     async def holding(self) -> AsyncIterator[Transaction]:
@@ -248,6 +263,11 @@ class _Translation:
                 return RemembranceError(f"Neo4j refused a statement ({error.code}): {error.message}")
             case _:
                 return ServerUnavailableError(f"{at} cannot be reached: {error}", address=self._address)
+
+
+def _statement(text: str) -> AbstractContextManager[OpenSpan]:
+    name = queries.name_of(text)
+    return span(name, kind="client", attributes={**_SYSTEM, "db.query.summary": name})
 
 
 def _literal(text: str) -> LiteralString:

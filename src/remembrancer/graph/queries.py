@@ -16,6 +16,7 @@ from pathlib import Path
 _NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 _SPACE_NUMBER = re.compile(r"\b((?:\w+_)?embedding)_1\b")
 _DIMENSIONS = re.compile(r"\b384\b")
+_NAMES: dict[str, str] = {}
 
 
 @cache
@@ -48,7 +49,14 @@ def load(name: str, space: int = 1, dimensions: int = 384) -> str:
     if not file.is_file():
         raise LookupError(f"there is no query named {name!r}")
     text = _SPACE_NUMBER.sub(rf"\g<1>_{int(space)}", file.read_text("utf-8"))
-    return _DIMENSIONS.sub(str(int(dimensions)), text)
+    text = _DIMENSIONS.sub(str(int(dimensions)), text)
+    _NAMES[text] = name
+    return text
+
+
+def name_of(text: str) -> str:
+    """The name under which a text was loaded, for traces; `statement` for what is in no file."""
+    return _NAMES.get(text, "statement")
 
 
 def statements(text: str) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from remembrancer.hierarchy import RuleBasedExtractor, SimpleEpisodeSegmenter, SimpleThemeClusterer
 from remembrancer.hierarchy.ingestion import Ingestion
 from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
+from remembrancer.ports.tracing import Traced
 from remembrancer.records import Clock, system_clock
 
 THEME_SIMILARITY = 0.5
 """From which cosine on a fact joins a theme when no clusterer is given: sentences of one topic lie about there."""
 
 
-class MemoryBase:
+class MemoryBase(Traced):
     """The wiring. Each module beside this one adds the methods of one concern; `Memory` has them all.
 
     Attributes:
