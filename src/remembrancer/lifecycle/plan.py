@@ -19,12 +19,14 @@ from remembrancer.records import (
     AnyRecord,
     Audit,
     AuditEntry,
+    ConcurrencyError,
     Entity,
     Episode,
     Fact,
     InvalidInputError,
     Message,
     PassKind,
+    PlanOutdatedError,
     Receipt,
     RecordBatch,
     RecordKind,
@@ -33,7 +35,7 @@ from remembrancer.records import (
     kind_of,
 )
 from remembrancer.records.audit import audit_entry
-from remembrancer.records.base import Record
+from remembrancer.records.base import Listed, Record
 from remembrancer.records.instant import Instant
 from remembrancer.records.key import Id, Text
 
@@ -101,8 +103,8 @@ class Plan(Record):
     pass_id: Id
     kind: PassKind
     made_at: Instant
-    changes: tuple[Change, ...] = ()
-    seen: tuple[AnyRecord, ...] = ()
+    changes: Listed[Change] = ()
+    seen: Listed[AnyRecord] = ()
     is_hard: bool = False
     undoes: Id | None = None
 
@@ -168,7 +170,10 @@ async def apply_plan(store: MemoryStore, plan: Plan, *, idempotency_key: str | N
         raise InvalidInputError("plan", f"expected a Plan, got {type(plan).__name__}")
     if plan.is_empty:
         return Receipt()
-    return await store.write(batch_of(plan), idempotency_key=idempotency_key)
+    try:
+        return await store.write(batch_of(plan), idempotency_key=idempotency_key)
+    except ConcurrencyError as error:
+        raise PlanOutdatedError(plan.pass_id, changed=[error.record_id]) from error
 
 
 def batch_of(plan: Plan) -> RecordBatch:
@@ -198,9 +203,19 @@ def batch_of(plan: Plan) -> RecordBatch:
         "removals": removals,
         "expected_records": [*(one.before for one in plan.changes if one.before is not None), *plan.seen],
         "expected_absent": absent,
+        # No episode takes messages that another one has got meanwhile.
+        "expected_messages": {one.record_id: _messages_in(one.before) for one in plan.changes if _is_put(one)},
         "audit": audit,
     }
     return RecordBatch(**fields)
+
+
+def _is_put(change: Change) -> bool:
+    return change.kind == "episode" and change.after is not None
+
+
+def _messages_in(before: AnyRecord | None) -> int:
+    return len({message.id for message in before.messages}) if isinstance(before, Episode) else 0
 
 
 def _only(model: type[R], records: Sequence[AnyRecord]) -> list[R]:

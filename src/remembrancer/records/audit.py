@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from remembrancer.records.base import Listed, Record
 from remembrancer.records.episode import Episode
-from remembrancer.records.fact import Fact
+from remembrancer.records.fact import MAX_INTEGER, Fact
 from remembrancer.records.instant import Instant
 from remembrancer.records.key import Id, Text, without_repeats
 from remembrancer.records.kind import AnyRecord, RecordKind, kind_of
@@ -85,6 +85,11 @@ class Audit(Record):
     is_hard: bool = False
     undoes: Id | None = None
     entries: Listed[AuditEntry] = ()
+
+    @property
+    def superseded(self) -> tuple[tuple[RecordKind, str], ...]:
+        """Kind and id of every record that another one replaces."""
+        return tuple((one.record_kind, one.record_id) for one in self.entries if one.superseded_by is not None)
 
 
 class Pass(Record):
@@ -228,3 +233,19 @@ def fingerprint(record: AnyRecord) -> str:
     text = alike.model_dump(mode="json", exclude={"embedding": True, "messages": {"__all__": {"embedding"}}})
     digest.update(json.dumps(text, ensure_ascii=True, sort_keys=True).encode("ascii"))
     return digest.hexdigest()
+
+
+def with_uses_since(after: Fact, before: Fact, stored: Fact) -> Fact:
+    """A fact as a pass writes it, with the uses that were counted since the pass read it.
+
+    Args:
+        after: As the pass wants it.
+        before: As the pass read it.
+        stored: As it is stored now.
+    """
+    if (stored.access_count, stored.last_accessed_at) == (before.access_count, before.last_accessed_at):
+        return after
+    since = (stored.access_count or 0) - (before.access_count or 0)
+    last = after.last_accessed_at if stored.last_accessed_at == before.last_accessed_at else stored.last_accessed_at
+    uses = min(max((after.access_count or 0) + since, 0), MAX_INTEGER)
+    return after.model_copy(update={"access_count": uses, "last_accessed_at": last})
