@@ -18,6 +18,9 @@ CALL () {
   UNION ALL MATCH (node:EntityName {namespace: $namespace}) WHERE node.key >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Tag {namespace: $namespace}) WHERE node.name >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Write {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Run {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:GatePass {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Ledger {namespace: $namespace}) RETURN node LIMIT $limit
 }
 WITH node LIMIT $limit
 DETACH DELETE node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from remembrancer.records import Receipt, RecordKind
+from remembrancer.records import Receipt, RecordKind, Refusal
 from remembrancer.records.batch import ids_by_kind
 
 _KIND_OF_LABEL: dict[str, RecordKind] = {
@@ -26,6 +26,7 @@ class ReceiptDraft:
         self._placeholders: dict[tuple[RecordKind, str], None] = {}
         self._gone: dict[tuple[RecordKind, str], None] = {}
         self._merged: dict[str, str] = {}
+        self._refused: list[Refusal] = []
 
     def created(self, kind: RecordKind, ids: Iterable[str]) -> None:
         """Records that were not stored before; one that an earlier statement named as a placeholder is none now."""
@@ -52,6 +53,10 @@ class ReceiptDraft:
                 self._gone[kind, record_id] = None
                 self._placeholders.pop((kind, record_id), None)
 
+    def refused(self, kind: RecordKind, ids: Iterable[str], reason: str) -> None:
+        """Records that were left as they are, and why."""
+        self._refused.extend(Refusal(kind=kind, id=record_id, reason=reason) for record_id in ids)
+
     def merged(self, ids: Mapping[str, str]) -> None:
         """Assertions that met a stored relationship."""
         self._merged.update(ids)
@@ -62,6 +67,7 @@ class ReceiptDraft:
             created=_gathered(self._created),
             changed=_gathered(self._changed),
             removed=_gathered(self._removed),
+            refused=self._refused,
             placeholders=_gathered(self._placeholders),
             placeholders_removed=_gathered(self._gone),
             claimed=dict(claimed),

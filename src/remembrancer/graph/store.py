@@ -11,6 +11,7 @@ from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, Transaction, first
 from remembrancer.graph.index import Neo4jIndex
+from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.graph.migrations import namespace_space, prepare, require_indexes
 from remembrancer.graph.retrieval import GraphRetrieval
 from remembrancer.graph.usage import UsageCounter
@@ -66,6 +67,7 @@ class Neo4jStore(MemoryStore):
         self._space: EmbeddingSpace | None = space[1] if space is not None else None
         self._clock = clock
         self._usage = UsageCounter(database, namespace)
+        self._ledger = Neo4jLedger(database, namespace, clock=clock)
         dimensions = self._space.dimensions if self._space is not None else None
         self._index = Neo4jIndex(self, number=self._number, dimensions=dimensions)
         self._retrieval = GraphRetrieval(database, namespace, number=self._number, dimensions=dimensions)
@@ -140,6 +142,11 @@ class Neo4jStore(MemoryStore):
     def index(self) -> Neo4jIndex:
         """The index that is live on this store."""
         return self._index
+
+    @property
+    def ledger(self) -> Neo4jLedger:
+        """The scored runs of this namespace, and what the gate has ruled."""
+        return self._ledger
 
     @property
     def counts_usage(self) -> bool:
@@ -322,7 +329,8 @@ class Neo4jStore(MemoryStore):
         await self._usage.flush()
 
     async def clear(self) -> None:
-        """Remove everything in the namespace, receipts of idempotent writes too; its embedding space stays."""
+        """Remove everything in the namespace, receipts of idempotent writes and the gate's audit log too; its embedding
+        space stays."""
         await self._usage.flush()
 
         async def work(transaction: Transaction) -> int:

@@ -1,8 +1,8 @@
 """One write: a batch of records in one transaction, one statement a kind of record, and the receipt of it.
 
 Order inside the transaction: idempotency key, expectations, removals, claims, entities, episodes with their messages,
-facts, themes, additions to themes, relationships, assertions. Rows are sorted by key throughout, so that writers lock
-in one order.
+facts, themes, additions to themes, relationships, assertions, verdicts of the gate. Rows are sorted by key throughout,
+so that writers lock in one order.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any
 from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Row, Transaction, first
+from remembrancer.graph.ledger import pass_properties, verdict_properties
 from remembrancer.graph.receipts import ReceiptDraft
-from remembrancer.graph.values import closed_token, namespace_token
+from remembrancer.graph.values import closed_token, namespace_token, with_positions
 from remembrancer.records import (
     ConcurrencyError,
     Entity,
+    GatePass,
     NotFoundError,
     Receipt,
     RecordBatch,
@@ -27,6 +29,7 @@ from remembrancer.records import (
     name_key,
 )
 from remembrancer.records.assertion import StoredWindow, resolve_assertions
+from remembrancer.records.gate import NOT_ON_TRIAL
 
 _REMOVAL_ORDER: tuple[RecordKind, ...] = ("relationship", "theme", "fact", "episode", "message", "entity")
 
@@ -64,6 +67,8 @@ class BatchWriter:
         await self._add_to_themes(batch)
         await self._put_relationships(batch.relationships)
         await self._assert(batch.assertions)
+        for gate_pass in batch.gate_passes:
+            await self._decide(gate_pass)
         receipt = self._draft.finished(claimed=claimed)
         if idempotency_key is not None:
             await self._once(idempotency_key, receipt.model_dump_json())
@@ -190,6 +195,38 @@ class BatchWriter:
             widened = [{"id": edge_id, "valid_from": start} for edge_id, start in sorted(outcome.widened.items())]
             await self._run("relationship.widen", rows=widened)
             self._draft.changed("relationship", outcome.widened)
+
+    async def _decide(self, gate_pass: GatePass) -> None:
+        ids = sorted(decision.fact_id for decision in gate_pass.decisions)
+        begun = first(await self._run("gate.begin", ids=ids, pass_id=gate_pass.id))
+        if begun["is_known"]:
+            raise ConcurrencyError("gate pass", gate_pass.id, expected=0, actual=1)
+        stored = {fact["id"]: fact["tags"] for fact in begun["facts"]}
+        on_trial = {fact_id for fact_id, tags in stored.items() if gate_pass.is_on_trial(tags)}
+        recorded = [one for one in gate_pass.decisions if one.fact_id in on_trial]
+        refused = [one.fact_id for one in gate_pass.decisions if one.fact_id not in on_trial]
+        self._draft.refused("fact", refused, NOT_ON_TRIAL)
+        properties = pass_properties(gate_pass, now=self._now, sequence=begun["sequence"])
+        place = {"decided_at": properties["decided_at"], "sequence": properties["sequence"]}
+        decided = [
+            {
+                "id": one.fact_id,
+                "verdict": verdict_properties(one, position=position, **place),
+                "tags": with_positions(gate_pass.promoted(stored[one.fact_id])) if one.verdict == "promoted" else None,
+                "invalidated_by": one.reason,
+            }
+            for position, one in enumerate(recorded)
+        ]
+        written = await self._run(
+            "gate.record",
+            pass_id=gate_pass.id,
+            rows=sorted(decided, key=_row_id),
+            closed_token=closed_token(self._namespace),
+            now=self._now,
+            **{"pass": properties},
+        )
+        self._draft.changed("fact", (one.fact_id for one in recorded if one.verdict != "held"))
+        self._draft.placeholders_gone(first(written)["removed"])
 
 
 def _row_id(row: Row) -> str:

@@ -10,10 +10,24 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
-from remembrancer.records import Entity, Episode, Fact, Message, RecordKind, Relationship, Theme, name_key
+from remembrancer.records import (
+    Entity,
+    Episode,
+    Fact,
+    GatePass,
+    Message,
+    RecordKind,
+    Relationship,
+    RunOutcome,
+    Theme,
+    name_key,
+)
 
 Reference = tuple[RecordKind, str]
 """Kind and id of a record, stored or only named."""
+
+Holder = tuple[str, str]
+"""Who may name records: a record, or `run` or `gate_pass` and its id."""
 
 KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
 
@@ -36,6 +50,8 @@ class RecordGraph:
     Attributes:
         message_recorded_at: When each message was learnt.
         episodes: Without their messages, which are records of their own; `episode_messages` holds their ids in order.
+        runs: Scored runs, in the order in which they were recorded first.
+        gate_passes: Passes of the retention gate, in order.
         version: Grows with every change but the counting of usage.
     """
 
@@ -52,6 +68,8 @@ class RecordGraph:
         self.relationships: dict[str, Relationship] = {}
         self.episode_messages: dict[str, tuple[str, ...]] = {}
         self.message_recorded_at: dict[str, dt.datetime] = {}
+        self.runs: dict[str, RunOutcome] = {}
+        self.gate_passes: dict[str, GatePass] = {}
         self.version: int = getattr(self, "version", 0) + 1
         self._by_kind: dict[RecordKind, dict[str, Any]] = {
             "message": self.messages,
@@ -61,8 +79,8 @@ class RecordGraph:
             "entity": self.entities,
             "relationship": self.relationships,
         }
-        self._names: dict[Reference, tuple[Reference, ...]] = {}
-        self._named_by: dict[Reference, set[Reference]] = {}
+        self._names: dict[Holder, tuple[Reference, ...]] = {}
+        self._named_by: dict[Reference, set[Holder]] = {}
         self._called: dict[str, set[str]] = {}
         self._listings: dict[RecordKind, list[str]] = {}
 
@@ -126,6 +144,22 @@ class RecordGraph:
         self._link(reference, ())
         self._changed(kind)
 
+    def put_run(self, run: RunOutcome) -> None:
+        """Record a run; one that is there already keeps its place."""
+        self.runs[run.run_id] = run
+        self._link(("run", run.run_id), _facts([*run.fact_ids, *run.holdout]))
+
+    def forget_runs(self) -> None:
+        """Forget all runs."""
+        for run_id in self.runs:
+            self._link(("run", run_id), ())
+        self.runs.clear()
+
+    def add_gate_pass(self, gate_pass: GatePass) -> None:
+        """Keep a pass of the gate, for good."""
+        self.gate_passes[gate_pass.id] = gate_pass
+        self._link(("gate_pass", gate_pass.id), _facts([decision.fact_id for decision in gate_pass.decisions]))
+
     def touch(self, fact: Fact) -> None:
         """Replace a fact by itself with other usage."""
         self.facts[fact.id] = fact
@@ -138,17 +172,21 @@ class RecordGraph:
             if not self._called[key]:
                 del self._called[key]
 
-    def _link(self, reference: Reference, names: tuple[Reference, ...]) -> None:
-        for named in self._names.pop(reference, ()):
+    def _link(self, holder: Holder, names: tuple[Reference, ...]) -> None:
+        for named in self._names.pop(holder, ()):
             holders = self._named_by[named]
-            holders.discard(reference)
+            holders.discard(holder)
             if not holders:
                 del self._named_by[named]
         for named in names:
-            self._named_by.setdefault(named, set()).add(reference)
+            self._named_by.setdefault(named, set()).add(holder)
         if names:
-            self._names[reference] = names
+            self._names[holder] = names
 
     def _changed(self, kind: RecordKind) -> None:
         self.version += 1
         self._listings.pop(kind, None)
+
+
+def _facts(ids: Iterable[str]) -> tuple[Reference, ...]:
+    return tuple(("fact", fact_id) for fact_id in dict.fromkeys(ids))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from remembrancer.inmemory.candidates import CandidateSearch
 from remembrancer.inmemory.graph import RecordGraph
 from remembrancer.inmemory.index import InMemoryIndex
+from remembrancer.inmemory.ledger import InMemoryLedger
 from remembrancer.inmemory.transaction import Transaction, stored_messages
 from remembrancer.ports import Direction, MemoryStore
 from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text
@@ -62,6 +63,7 @@ class InMemoryStore(MemoryStore):
         self._graph = RecordGraph()
         self._receipts: dict[str, Receipt] = {}
         self._index = InMemoryIndex(self)
+        self._ledger = InMemoryLedger(self._graph, clock=clock)
 
     @property
     def namespace(self) -> str:
@@ -77,6 +79,11 @@ class InMemoryStore(MemoryStore):
     def index(self) -> InMemoryIndex:
         """The index that is live on this store."""
         return self._index
+
+    @property
+    def ledger(self) -> InMemoryLedger:
+        """The scored runs of this namespace, and what the gate has ruled."""
+        return self._ledger
 
     @property
     def record_graph(self) -> RecordGraph:
@@ -240,7 +247,7 @@ class InMemoryStore(MemoryStore):
         """Nothing is ever outstanding here."""
 
     async def clear(self) -> None:
-        """Remove everything, receipts of idempotent writes too."""
+        """Remove everything, receipts of idempotent writes and the gate's audit log too."""
         self._graph.clear()
         self._receipts.clear()
 

@@ -15,18 +15,21 @@ from remembrancer.records import (
     Entity,
     Episode,
     Fact,
+    GatePass,
     IdsByKind,
     Message,
     NotFoundError,
     Receipt,
     RecordBatch,
     RecordKind,
+    Refusal,
     Relationship,
     Theme,
     name_key,
 )
 from remembrancer.records.assertion import StoredWindow, resolve_assertions
 from remembrancer.records.batch import ids_by_kind
+from remembrancer.records.gate import NOT_ON_TRIAL
 
 Closable = TypeVar("Closable", Fact, Relationship)
 
@@ -53,6 +56,7 @@ class Transaction:
         self._was_placeholder: dict[Reference, bool] = {}
         self._claimed: dict[str, str] = {}
         self._merged: dict[str, str] = {}
+        self._refused: list[Refusal] = []
 
     def apply(self) -> Receipt:
         """Write, and say what was done.
@@ -80,6 +84,8 @@ class Transaction:
         for relationship in self._batch.relationships:
             self._put_relationship(self._between_claimed(relationship))
         self._assert([self._between_claimed(assertion) for assertion in self._batch.assertions])
+        for gate_pass in self._batch.gate_passes:
+            self._decide(gate_pass)
         return self._receipt()
 
     def _check(self) -> None:
@@ -95,6 +101,9 @@ class Transaction:
             actual = 0 if theme is None else len(set(theme.fact_ids))
             if actual != expected:
                 raise ConcurrencyError("theme", theme_id, expected=expected, actual=actual)
+        for gate_pass in self._batch.gate_passes:
+            if gate_pass.id in self._graph.gate_passes:
+                raise ConcurrencyError("gate pass", gate_pass.id, expected=0, actual=1)
         removed = set(self._batch.removals.get("theme", ()))
         known = {theme.id for theme in self._batch.themes} | (self._graph.themes.keys() - removed)
         wanted = dict.fromkeys(addition.theme_id for addition in self._batch.theme_additions)
@@ -199,6 +208,21 @@ class Transaction:
         for edge_id, valid_from in outcome.widened.items():
             self._put_relationship(self._graph.relationships[edge_id].model_copy(update={"valid_from": valid_from}))
 
+    def _decide(self, gate_pass: GatePass) -> None:
+        recorded = []
+        for decision in gate_pass.decisions:
+            fact = self._graph.facts.get(decision.fact_id)
+            if fact is None or not fact.is_live or not gate_pass.is_on_trial(fact.tags):
+                self._refused.append(Refusal(kind="fact", id=decision.fact_id, reason=NOT_ON_TRIAL))
+                continue
+            recorded.append(decision.model_copy(deep=True))
+            if decision.verdict == "promoted":
+                self._put_fact(fact.model_copy(update={"tags": gate_pass.promoted(fact.tags)}))
+            elif decision.verdict == "evicted":
+                self._put_fact(fact.model_copy(update={"invalidated_by": decision.reason}))
+        at = gate_pass.decided_at or self._now
+        self._graph.add_gate_pass(gate_pass.model_copy(update={"decisions": tuple(recorded), "decided_at": at}))
+
     def _windows_like(self, assertion: Relationship) -> list[StoredWindow]:
         at_source = self._graph.named_by(("entity", assertion.source_id), "relationship")
         windows = [
@@ -231,6 +255,7 @@ class Transaction:
             created=_by_kind(self._created),
             changed=_by_kind(self._changed),
             removed=_by_kind(self._removed),
+            refused=self._refused,
             placeholders=_by_kind(placeholders),
             placeholders_removed=_by_kind(forgotten),
             claimed=self._claimed,

@@ -29,7 +29,7 @@ R = TypeVar("R", bound=Record)
 
 _OPEN_MAP: TypeAdapter[dict[str, Any]] = TypeAdapter(OpenMap)
 _MAPS = ("attributes", "metadata")
-_LISTS = ("entities", "relationships", "episodes", "facts", "themes", "claims", "assertions")
+_LISTS = ("entities", "relationships", "episodes", "facts", "themes", "claims", "assertions", "gate_passes")
 
 
 def whole_number(value: object, *, field: str, least: int = 0, most: int = MAX_INTEGER) -> int:

@@ -61,6 +61,17 @@ class OutcomeLedger(Protocol):
         Raises:
             InvalidInputError: Not a run outcome. Nothing was recorded.
         """
+        return (await self.record_outcomes([outcome]))[0]
+
+    async def record_outcomes(self, outcomes: Sequence[RunOutcome]) -> list[RecordedRun]:
+        """Record runs, each as `record_outcome` does, in their order; quicker than one at a time.
+
+        What cannot be recorded is told before anything is. Many runs may take several transactions: cut off, the same
+        call again completes it.
+
+        Raises:
+            InvalidInputError: One is not a run outcome; names it, for example `outcomes.3.score`.
+        """
         ...
 
     async def get_outcome(self, run_id: str) -> RunOutcome | None:

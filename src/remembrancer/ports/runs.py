@@ -112,7 +112,7 @@ class RunScores:
         }
 
     def held_out(self, fact_id: str) -> tuple[FactStats | None, Baseline]:
-        """The runs from which chance could have withheld a fact: those in which it was injected, and those in which not.
+        """The runs from which chance could have withheld a fact: those in which it was injected, and the others.
 
         Each run weighs the inverse of how probable its side was for the fact. Means are weighted means (Hajek 1971);
         a variance is made so that, divided by the number of runs, it is the squared standard error of its mean, that is

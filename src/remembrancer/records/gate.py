@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from remembrancer.records.base import Listed, Record
-from remembrancer.records.fact import MAX_INTEGER
+from remembrancer.records.fact import MAX_INTEGER, QUARANTINE_TAG
 from remembrancer.records.instant import Instant
-from remembrancer.records.key import Id, NonEmptyKey
+from remembrancer.records.key import Id, NonEmptyKey, without_repeats
 from remembrancer.records.outcome import RetentionPolicy
 
 GateVerdict = Literal["promoted", "evicted", "held"]
+
+NOT_ON_TRIAL = "no longer on trial: decided, closed, quarantined, untagged or removed since the gate looked"
+"""Why a receipt refuses a verdict."""
 
 _EvidenceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,99}$")]
 
@@ -21,7 +25,8 @@ class GateDecision(Record):
     """What a pass ruled on one candidate.
 
     Attributes:
-        reason: Why it was evicted, for example `eval-gate:harmful`; becomes the fact's `invalidated_by`.
+        reason: Why it is evicted, for example `eval-gate:harmful`; becomes the fact's `invalidated_by`. Absent with the
+            other verdicts.
         trials: Scored runs that the fact had been in.
         evidence: The numbers behind the verdict, by name; infinite ones may be among them. Empty: none were reported.
     """
@@ -31,6 +36,12 @@ class GateDecision(Record):
     reason: NonEmptyKey | None = None
     trials: int = Field(ge=0, le=MAX_INTEGER)
     evidence: dict[_EvidenceName, bool | int | float | str] = {}
+
+    @model_validator(mode="after")
+    def _a_reason_for_evictions_alone(self) -> GateDecision:
+        if (self.verdict == "evicted") != (self.reason is not None):
+            raise ValueError("an eviction has a reason, and no other verdict has one")
+        return self
 
 
 class GatePass(Record):
@@ -45,3 +56,19 @@ class GatePass(Record):
     policy: RetentionPolicy
     decisions: Listed[GateDecision]
     decided_at: Instant | None = None
+
+    @field_validator("decisions")
+    @classmethod
+    def _each_fact_once(cls, value: Sequence[GateDecision]) -> Sequence[GateDecision]:
+        if len({decision.fact_id for decision in value}) != len(value):
+            raise ValueError("a pass rules once on each fact")
+        return value
+
+    def is_on_trial(self, tags: Sequence[str]) -> bool:
+        """Whether a live fact with these tags is a candidate under the policy of this pass."""
+        return self.policy.candidate_tag in tags and QUARANTINE_TAG not in tags
+
+    def promoted(self, tags: Sequence[str]) -> tuple[str, ...]:
+        """The tags of a candidate once it is promoted."""
+        kept = [tag for tag in tags if tag != self.policy.candidate_tag]
+        return without_repeats([*kept, self.policy.verified_tag])

@@ -5,6 +5,8 @@ scores of runs with a fact with those of runs without it, and promotes, evicts o
 """
 
 from remembrancer.retention.decision import CandidateScores, Evidence, Verdict, decide
+from remembrancer.retention.gate import RetentionReport, evaluate_retention
+from remembrancer.retention.lessons import Lessons, retrieve_gated_lessons
 from remembrancer.retention.statistics import (
     benjamini_hochberg,
     gaussian,
@@ -18,13 +20,17 @@ from remembrancer.retention.statistics import (
 __all__ = [
     "CandidateScores",
     "Evidence",
+    "Lessons",
+    "RetentionReport",
     "Verdict",
     "benjamini_hochberg",
     "decide",
+    "evaluate_retention",
     "gaussian",
     "mulberry32",
     "normal_quantile",
     "required_trials",
+    "retrieve_gated_lessons",
     "student_t_cdf",
     "welch_lift",
 ]
