@@ -111,7 +111,7 @@ class _Lives:
         has_slot = min(retrieval.candidate_slots, retrieval.max_facts) > 0
         has_turn = np.full(shape, has_slot and scenario.policy.candidate_tag != QUARANTINE_TAG)
         offered = np.ones(shape, dtype=bool)
-        if retrieval.holdout is not None:
+        if retrieval.holdout:
             offered = uniforms([holdout_seed(seed) for seed in self._seeds], scenario.runs) >= retrieval.holdout
         if retrieval.rest_after_trials is not None:
             before = np.cumsum(offered, axis=1) - offered
@@ -119,7 +119,7 @@ class _Lives:
         served = has_turn & offered
         if scenario.policy.baseline == "all":
             return served, served, ~served
-        tried = served if retrieval.holdout is not None else np.zeros_like(served)
+        tried = served if retrieval.holdout else np.zeros_like(served)
         return served, tried, has_turn & ~offered
 
     def _statistics(self) -> tuple[_Group, _Group]:

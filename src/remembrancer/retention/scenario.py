@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import Field
 
-from remembrancer.records import RetentionPolicy
+from remembrancer.records import InvalidInputError, RetentionPolicy
 from remembrancer.records.base import Request
 from remembrancer.records.fact import MAX_INTEGER
 from remembrancer.records.key import NonEmptyKey
 from remembrancer.retention.decision import Decision
+
+LARGEST_SEED = 2**53
+"""Seeds are integers of at most this size, which any language reads exactly."""
 
 
 class SimulatedLesson(Request):
@@ -35,13 +40,13 @@ class LessonServing(Request):
         max_facts: The most lessons a run gets.
         candidate_slots: The most of them that are on trial.
         rest_after_trials: A candidate with so many trials rests, so that there are runs without it to compare with.
-        holdout: With this probability a candidate whose turn it is is withheld from a run.
+        holdout: With this probability a candidate whose turn it is is withheld from a run; 0: never.
     """
 
     max_facts: int = Field(default=10, ge=0, le=MAX_INTEGER)
     candidate_slots: int = Field(default=2, ge=0, le=MAX_INTEGER)
     rest_after_trials: int | None = Field(default=None, ge=0, le=MAX_INTEGER)
-    holdout: float | None = Field(default=None, gt=0, lt=1, allow_inf_nan=False)
+    holdout: float = Field(default=0.0, ge=0, lt=1, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -83,3 +88,34 @@ def simulated_score(base_score: float, effects: Iterable[float], noise: float) -
 def holdout_seed(seed: int) -> int:
     """The seed of the stream that withholds, so that it does not take numbers from the one that scores."""
     return (seed ^ 0x9E3779B9) & 0xFFFFFFFF
+
+
+R = TypeVar("R", bound=Request)
+
+
+def checked_request(value: object, kind: type[R], *, field: str) -> R:
+    """The request, or one with the defaults for `None`.
+
+    Raises:
+        InvalidInputError: Something else; names `field`.
+    """
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise InvalidInputError(field, f"expected a {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def checked_number(value: object, *, field: str, least: float = -math.inf) -> float:
+    """A finite number that is not below `least`.
+
+    Raises:
+        InvalidInputError: Anything else; names `field`.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InvalidInputError(field, f"expected a number, got {type(value).__name__}")
+    if not math.isfinite(value):
+        raise InvalidInputError(field, f"must be a finite number, got {value}")
+    if value < least:
+        raise InvalidInputError(field, f"must be at least {least:g}, got {value}")
+    return float(value)
