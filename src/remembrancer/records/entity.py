@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 
 from remembrancer.records.base import OpenMap, Record
 from remembrancer.records.instant import Instant
@@ -45,19 +46,29 @@ class Entity(Record):
 
 
 def normalize_entity_name(name: str) -> str:
-    """The form under which names of one entity meet.
+    """The plain form of a name.
 
-    Lower case, trimmed, without one leading article, without `. , ; : ! ? ' "` and ’, white space collapsed.
+    Lower case, without one leading article, without `. , ; : ! ? ' "` and ’, white space collapsed and trimmed. An
+    article alone, with white space behind it, is nothing.
     """
-    text = _ARTICLE.sub("", name.lower().strip())
+    text = _ARTICLE.sub("", name.lower().lstrip())
     return " ".join(text.translate(_DROPPED).split())
 
 
-def name_key(name: str, entity_type: str) -> str:
-    """Digest under which `ingest` finds or creates an entity: SHA-256, in hex, of normalised name and type.
+def folded_name(name: str) -> str:
+    """The plain form of a name with compatible characters made one (NFKC) and case folded; may be empty.
 
-    A digest, because names have no bound in length and the key is indexed. A name that normalises to nothing keeps
-    its own spelling, so that two such names do not meet.
+    So full-width names, and `ß` and `SS`, meet; of an ASCII name this is the plain form itself.
     """
-    text = json.dumps([normalize_entity_name(name) or name, entity_type], ensure_ascii=True)
+    plain = normalize_entity_name(unicodedata.normalize("NFKC", name))
+    return unicodedata.normalize("NFKC", plain.casefold())
+
+
+def name_key(name: str, entity_type: str) -> str:
+    """Digest under which names of one entity meet: SHA-256, in hex, of the folded name and the type.
+
+    A digest, because names have no bound in length and the key is indexed. A name that folds to nothing keeps its own
+    spelling, so that two such names do not meet.
+    """
+    text = json.dumps([folded_name(name) or name, entity_type], ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,152 @@
+"""Entity resolution: entities of one name and type become one.
+
+Names meet by `name_key`: case, articles, punctuation, white space and compatible characters aside, they are equal, and
+so are the types. Nothing is guessed from vectors. Everything is planned first and written in one transaction; a soft
+resolution can be undone by its pass. Run it before conflict detection, which looks at the facts of one entity.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal
+
+from remembrancer.lifecycle.entity_merge import EntityMerge, untouched_ends
+from remembrancer.lifecycle.namesakes import namesakes_of
+from remembrancer.lifecycle.plan import Plan, apply_plan
+from remembrancer.ports import MemoryStore
+from remembrancer.ports.arguments import flag, whole_number
+from remembrancer.records import (
+    Clock,
+    InvalidInputError,
+    NewId,
+    PlanOutdatedError,
+    random_id,
+    system_clock,
+)
+from remembrancer.records.base import Record
+from remembrancer.records.instant import require_instant
+from remembrancer.records.key import Id
+
+_logger = logging.getLogger(__name__)
+
+_ATTEMPTS = 3  # somebody who changed a record meanwhile has changed it by then
+
+
+class ResolutionReport(Record):
+    """What an entity resolution did, or would do.
+
+    Attributes:
+        groups_merged: Names under which two or more entities became one.
+        entities_absorbed: Entities that another one now stands for.
+        facts_rewritten: Facts that named an absorbed entity.
+        relationships_rewritten: Relationships that have another end now.
+        relationships_dropped: Relationships that said what another one says, or would have led back to their start.
+        pass_id: Names the pass in the history; `None`: nothing was written, since there was nothing to do or it was
+            only tried.
+    """
+
+    groups_merged: int = 0
+    entities_absorbed: int = 0
+    facts_rewritten: int = 0
+    relationships_rewritten: int = 0
+    relationships_dropped: int = 0
+    pass_id: Id | None = None
+
+
+class ResolutionPlan(Record):
+    """An entity resolution that was planned but not applied: the changes, and their report."""
+
+    plan: Plan
+    report: ResolutionReport
+
+
+class EntityResolver:
+    """Merges entities that have one name and one type."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        *,
+        delete_mode: Literal["soft", "hard"] = "soft",
+        batch_size: int = 1_000,
+        clock: Clock = system_clock,
+        new_id: NewId = random_id,
+    ) -> None:
+        """Make a resolver.
+
+        Args:
+            store: The memory.
+            delete_mode: `soft` closes absorbed entities and marks dropped relationships; `hard` removes them for good.
+            batch_size: How many records are read at once, 1 or more.
+            clock: Tells when entities are closed.
+            new_id: Ids of passes.
+
+        Raises:
+            InvalidInputError: An option is out of its bounds; names it.
+        """
+        if delete_mode not in ("soft", "hard"):
+            raise InvalidInputError("delete_mode", f"expected 'soft' or 'hard', got {delete_mode!r}")
+        self._store = store
+        self._is_soft = delete_mode == "soft"
+        self._batch_size = whole_number(batch_size, field="batch_size", least=1)
+        self._clock = clock
+        self._new_id = new_id
+
+    async def plan(self) -> ResolutionPlan:
+        """Look, and say what would be done; writes nothing. To be applied with `apply_plan`.
+
+        Raises:
+            ServerUnavailableError: The database could not be reached.
+        """
+        now = require_instant(self._clock(), field="clock")
+        look = namesakes_of(self._store, page=self._batch_size)
+        merge = EntityMerge(await look.groups(), is_soft=self._is_soft, now=now)
+        lost = list(merge.absorbed)
+        if lost:
+            merge.take_facts(await look.facts_naming(lost))
+            touched = await look.relationships_at(lost)
+            at_lost = {edge.id for edge in touched}
+            between = await look.relationships_between(untouched_ends(merge, touched))
+            merge.take_relationships(touched, [edge for edge in between if edge.id not in at_lost])
+        return ResolutionPlan(
+            plan=Plan(
+                pass_id=self._new_id(),
+                kind="resolution",
+                made_at=now,
+                changes=merge.changes,
+                seen=tuple(merge.seen),
+                is_hard=not self._is_soft,
+            ),
+            report=ResolutionReport(
+                groups_merged=len(merge.groups),
+                entities_absorbed=len(lost),
+                facts_rewritten=merge.facts_rewritten,
+                relationships_rewritten=merge.relationships_rewritten,
+                relationships_dropped=merge.relationships_dropped,
+            ),
+        )
+
+    async def resolve(self, *, dry_run: bool = False) -> ResolutionReport:
+        """Merge in one transaction; when a record changed meanwhile, look again, three times in all.
+
+        Args:
+            dry_run: Only say what would be done.
+
+        Raises:
+            PlanOutdatedError: Others kept changing the same records. Nothing was written.
+            ServerUnavailableError: The database could not be reached.
+        """
+        is_dry = flag(dry_run, field="dry_run")
+        for attempt in range(1, _ATTEMPTS + 1):
+            planned = await self.plan()
+            if is_dry or planned.plan.is_empty:
+                return planned.report
+            try:
+                await apply_plan(self._store, planned.plan)
+            except PlanOutdatedError as error:
+                if attempt == _ATTEMPTS:
+                    raise
+                _logger.info("entity resolution looks again: %d records changed meanwhile", len(error.changed))
+                continue
+            return planned.report.model_copy(update={"pass_id": planned.plan.pass_id})
+        raise AssertionError("unreachable")
