@@ -12,6 +12,7 @@ from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
 from remembrancer.cli.demonstration import demo
 from remembrancer.cli.exit_code import EXPLAINED
+from remembrancer.cli.gating import gate_commands, ledger_commands
 from remembrancer.cli.ingesting import ingest
 from remembrancer.cli.local_server import browser, down, status, up
 from remembrancer.cli.recalling import recall
@@ -20,6 +21,7 @@ from remembrancer.cli.showing import show
 _SERVER = "The local server"
 _DATABASE = "The database"
 _MEMORY = "The memory"
+_LESSONS = "Lessons"
 _MEASURING = "Measuring"
 _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_MEMORY, ingest),
@@ -44,6 +46,9 @@ application = typer.Typer(
 )
 for panel, coroutine in _COMMANDS:
     application.command(coroutine.__name__, epilog=EXPLAINED, rich_help_panel=panel)(as_command(coroutine))
+
+application.add_typer(gate_commands, rich_help_panel=_LESSONS)
+application.add_typer(ledger_commands, rich_help_panel=_LESSONS)
 
 bench = typer.Typer(
     name="bench",

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from remembrancer.hierarchy import RuleBasedExtractor, SimpleEpisodeSegmenter, SimpleThemeClusterer
 from remembrancer.hierarchy.ingestion import Ingestion
-from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
+from remembrancer.ports import (
+    Clusterer,
+    Embedder,
+    Extractor,
+    KeepsLedger,
+    MemoryIndex,
+    MemoryStore,
+    OutcomeLedger,
+    Segmenter,
+)
 from remembrancer.ports.tracing import Traced
 from remembrancer.records import Clock, system_clock
 
@@ -19,6 +28,7 @@ class MemoryBase(Traced):
         store: The records, for everything that `Memory` does not wrap.
         index: Similarity search over them.
         embedder: Makes vectors; `None`: everything works by words alone.
+        ledger: Scored runs; `None`: the store keeps none, and lessons are not judged.
     """
 
     def __init__(
@@ -30,6 +40,7 @@ class MemoryBase(Traced):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        ledger: OutcomeLedger | None = None,
         clock: Clock = system_clock,
     ) -> None:
         """Wire a memory over an open store.
@@ -41,11 +52,14 @@ class MemoryBase(Traced):
             segmenter: Cuts messages into episodes; by default at silences of five minutes.
             extractor: Reads facts from episodes; by default by rules.
             clusterer: Gathers facts under themes; by default under the nearest.
+            ledger: Keeps scored runs; by default the store's own.
             clock: Tells what now is.
         """
         self.store = store
         self.index = index
         self.embedder = embedder
+        own = store.ledger if isinstance(store, KeepsLedger) else None
+        self.ledger = ledger if ledger is not None else own
         self._clock = clock
         self._ingestion = Ingestion(
             store=store,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.inmemory import InMemoryStore
+from remembrancer.memory.lessons import GatedLessons
 from remembrancer.memory.reading import Reading
 from remembrancer.ports import Clusterer, Embedder, Extractor, Segmenter
 from remembrancer.records import (
@@ -28,7 +29,7 @@ DEFAULT_NAMESPACE = "default"
 """The namespace of local and in-memory memories, and of the command line, when none is named."""
 
 
-class Memory(Reading):
+class Memory(Reading, GatedLessons):
     """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`."""
 
     @classmethod

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from remembrancer.memory import Memory
-from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
+from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, OutcomeLedger, Segmenter
 from remembrancer.records import Clock, system_clock
 from remembrancer.sync.background import Background
 
@@ -34,6 +34,7 @@ class SyncMemoryBase:
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        ledger: OutcomeLedger | None = None,
         clock: Clock = system_clock,
     ) -> None:
         """Wire a memory over an open store that no other event loop uses; end it with `close` or a `with` statement.
@@ -45,6 +46,7 @@ class SyncMemoryBase:
             segmenter: As for `Memory`.
             extractor: As for `Memory`.
             clusterer: As for `Memory`.
+            ledger: As for `Memory`.
             clock: As for `Memory`.
         """
         memory = Memory(
@@ -54,6 +56,7 @@ class SyncMemoryBase:
             segmenter=segmenter,
             extractor=extractor,
             clusterer=clusterer,
+            ledger=ledger,
             clock=clock,
         )
         self._hold(nullcontext(memory))
@@ -64,6 +67,7 @@ class SyncMemoryBase:
         self.store = self._memory.store
         self.index = self._memory.index
         self.embedder = self._memory.embedder
+        self.ledger = self._memory.ledger
 
     @classmethod
     @contextmanager

@@ -17,13 +17,14 @@ from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
 from remembrancer.ports import Clusterer, Embedder, Extractor, Segmenter
 from remembrancer.records import Clock, system_clock
+from remembrancer.sync.lessons import SyncGatedLessons
 from remembrancer.sync.reading import SyncReading
 
 if TYPE_CHECKING:
     import neo4j
 
 
-class SyncMemory(SyncReading):
+class SyncMemory(SyncReading, SyncGatedLessons):
     """A memory whose methods block; opened by `connect`, `local` or `in_memory` in a `with` statement."""
 
     @classmethod
