@@ -9,12 +9,13 @@
 //   $quarantined   : LIST<BOOLEAN>           [false], or [true, false] for quarantined ones too
 //   $valid_at      : ZONED DATETIME | NULL   only facts that hold at this instant
 //   $theme_ids     : LIST<STRING> | NULL     only facts of these themes
-//   $tags          : LIST<STRING>            only facts with one of these; []: no filter, then $changed_since is given
+//   $tags          : LIST<STRING>            only facts with one of these; []: no filter
+//   $believed_at   : ZONED DATETIME | NULL   only facts recorded by this instant; closed later counts as open
 //   $changed_since : ZONED DATETIME | NULL   only facts that began or end after this instant
 // returns:
 //   id : STRING, score : FLOAT   the cosine
 //
-// why: neither filter can stand inside a search of the index, and behind it would lose hits. So the facts that pass are
+// why: none of these filters can stand inside a search of the index, and behind it would lose hits. So the facts that pass are
 // listed through their tags, or through the indexes on both ends of a window, and each is compared: exact, and the work
 // is bounded by their number.
 CYPHER 25
@@ -26,7 +27,11 @@ CALL () {
     OR (f.valid_until > $changed_since AND f.valid_until < datetime({year: 10000, timezone: 'Z'}))
   RETURN DISTINCT f
  UNION ALL
-  WITH 1 AS go WHERE $tags = []
+  WITH 1 AS go WHERE $tags = [] AND $changed_since IS NULL
+  MATCH (f:Fact {namespace: $namespace}) WHERE f.valid_from IS NOT NULL
+  RETURN f
+ UNION ALL
+  WITH 1 AS go WHERE $tags = [] AND $changed_since IS NOT NULL
   CALL () {
     MATCH (f:Fact {namespace: $namespace}) WHERE f.valid_from > $changed_since
     RETURN f
@@ -37,7 +42,8 @@ CALL () {
   }
   RETURN f
 }
-WITH f WHERE f.embedding_1 IS NOT NULL AND f.live IN $live AND f.quarantined IN $quarantined
+WITH f WHERE f.embedding_1 IS NOT NULL AND (f.live IN $live OR f.closed_at > $believed_at)
+  AND ($believed_at IS NULL OR f.recorded_at <= $believed_at) AND f.quarantined IN $quarantined
   AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
   AND ($theme_ids IS NULL OR f.theme_id IN $theme_ids)
 WITH f, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE) AS score WHERE score >= $least

@@ -74,7 +74,7 @@ CALL (facts) {
   WITH rank, facts[rank] AS f
   MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
   WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+  RETURN collect(e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(e.provenance_created_at),
     fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
@@ -102,7 +102,7 @@ CALL (mentioned) {
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
   WITH r, min([rank, r.id]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .weight, .attributes, .invalidated_by,
+  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
     valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
@@ -113,7 +113,7 @@ RETURN [t IN found | t {.id, .label, .description,
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(t.provenance_created_at),
     fact_ids: COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }}] AS themes,
-  [f IN facts | f {.id, .content, .theme_id, .invalidated_by, .access_count,
+  [f IN facts | f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
     valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,

@@ -1,4 +1,4 @@
-// Memory by embedding, as retrieval.by_embedding, among the facts with some tags or changes.
+// Memory by embedding, as retrieval.by_embedding, among the facts with some tags, changes or age.
 //
 // params:
 //   $namespace           : STRING
@@ -11,13 +11,14 @@
 //   $changed_since       : ZONED DATETIME | NULL   only facts that began or end after this instant
 //   $tags                : LIST<STRING>            only facts with one of these; []: no filter
 //   $include_invalidated : BOOLEAN                 closed records too
+//   $believed_at         : ZONED DATETIME | NULL   what had been recorded, and was not yet closed, at this instant; NULL: now
 //   $relation_types      : LIST<STRING> | NULL     only these edges; NULL: all
 //   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
 // returns (one row), each in order, fields as in the kind's own get query, without embeddings:
 //   themes, facts, episodes, entities, relationships : LIST<MAP>
 //   scores : LIST<[STRING, FLOAT]>   fact id and cosine of the returned facts that the search itself found
 //
-// why: neither filter can stand inside a search of the index, and behind it would lose hits. So the facts that pass are
+// why: none of these filters can stand inside a search of the index, and behind it would lose hits. So the facts that pass are
 // listed and each is compared: exact, and the work is bounded by their number.
 CYPHER 25
 CALL () {
@@ -35,7 +36,11 @@ CALL () {
       OR (f.valid_until > $changed_since AND f.valid_until < datetime({year: 10000, timezone: 'Z'})))
     RETURN DISTINCT f
    UNION ALL
-    WITH 1 AS go WHERE $tags = []
+    WITH 1 AS go WHERE $tags = [] AND $changed_since IS NULL
+    MATCH (f:Fact {namespace: $namespace}) WHERE f.valid_from IS NOT NULL
+    RETURN f
+   UNION ALL
+    WITH 1 AS go WHERE $tags = [] AND $changed_since IS NOT NULL
     CALL () {
       MATCH (f:Fact {namespace: $namespace}) WHERE f.valid_from > $changed_since
       RETURN f
@@ -46,7 +51,8 @@ CALL () {
     }
     RETURN f
   }
-  WITH f WHERE f.embedding_1 IS NOT NULL AND f.live IN $live AND f.quarantined IN $quarantined
+  WITH f WHERE f.embedding_1 IS NOT NULL AND (f.live IN $live OR f.closed_at > $believed_at)
+    AND ($believed_at IS NULL OR f.recorded_at <= $believed_at) AND f.quarantined IN $quarantined
     AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
   WITH f, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE) AS similarity
   ORDER BY similarity DESC, f.valid_from DESC, f.id
@@ -73,7 +79,7 @@ CALL (facts) {
   WITH rank, facts[rank] AS f
   MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
   WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+  RETURN collect(e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(e.provenance_created_at),
     fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
@@ -89,7 +95,8 @@ CALL (facts) {
 CALL (facts) {
   UNWIND range(0, size(facts) - 1) AS rank
   WITH rank, facts[rank] AS f
-  MATCH (f)-[mention:MENTIONS]->(e:Entity) WHERE e.live OR ($include_invalidated AND e.live IS NOT NULL)
+  MATCH (f)-[mention:MENTIONS]->(e:Entity) WHERE (e.live OR e.invalidated_at > $believed_at OR ($include_invalidated AND e.live IS NOT NULL))
+    AND ($believed_at IS NULL OR e.created_at <= $believed_at)
   WITH e, min([rank, mention.positions[0]]) AS place ORDER BY place
   RETURN collect(e) AS mentioned
 }
@@ -97,11 +104,12 @@ CALL (mentioned) {
   UNWIND range(0, size(mentioned) - 1) AS rank
   WITH rank, mentioned[rank] AS e
   MATCH (e)-[r:RELATES_TO]-(other) WHERE other IN mentioned
-    AND (r.live OR $include_invalidated)
+    AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
   WITH r, min([rank, r.id]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .weight, .attributes, .invalidated_by,
+  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
     valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
@@ -112,7 +120,7 @@ RETURN [t IN found | t {.id, .label, .description,
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(t.provenance_created_at),
     fact_ids: COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }}] AS themes,
-  [f IN facts | f {.id, .content, .theme_id, .invalidated_by, .access_count,
+  [f IN facts | f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
     valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,

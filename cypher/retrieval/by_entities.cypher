@@ -5,15 +5,18 @@
 //   $seeds               : LIST<STRING>            entity ids in the caller's order, without repeats
 //   $max_hops            : INTEGER                 0 to 5
 //   $max_entities        : INTEGER                 the cap, 0 or more; a seed that is missing or closed uses up a place
+//   $hub_degree          : INTEGER                 an entity with more relationships than this is a hub
 //   $valid_at            : ZONED DATETIME | NULL   edges must hold at this instant; NULL: windows are not looked at
 //   $relation_types      : LIST<STRING> | NULL     only these edges are walked and returned; NULL: all
 //   $include_invalidated : BOOLEAN                 also walk and return what was closed; placeholders stay hidden
+//   $believed_at         : ZONED DATETIME | NULL   what had been recorded, and was not yet closed, at this instant; NULL: now
 //   $limit               : INTEGER                 the most records of each kind
 //   $changed_since       : ZONED DATETIME | NULL   only facts that began or end after this instant
 //   $tags                : LIST<STRING>            only facts with one of these; []: no filter
 //   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
 // returns (one row), each in order, fields as in the kind's own get query, without embeddings:
 //   themes, facts, episodes, entities, relationships : LIST<MAP>
+//   met_hub : BOOLEAN   an entity to expand is a hub: the rest is void, run retrieval.by_entities_hubs
 //
 // why: the walk is explained in retrieval.subgraph. Facts come entity by entity in visiting order, newest first.
 CYPHER 25
@@ -21,94 +24,111 @@ WITH $seeds[..$max_entities] AS first
 CALL (first) {
   UNWIND range(0, size(first) - 1) AS position
   MATCH (seed:Entity {namespace: $namespace, id: first[position]})
-  WHERE seed.live OR ($include_invalidated AND seed.live IS NOT NULL)
+  WHERE (seed.live OR seed.invalidated_at > $believed_at OR ($include_invalidated AND seed.live IS NOT NULL))
+    AND ($believed_at IS NULL OR seed.created_at <= $believed_at)
   WITH seed ORDER BY position
   RETURN collect(seed) AS l0
 }
-WITH l0, l0 AS visited, size(first) AS used
-CALL (l0, visited, used) {
-  UNWIND CASE WHEN $max_hops < 1 OR used >= $max_entities THEN [] ELSE range(0, size(l0) - 1) END AS position
+WITH l0, l0 AS visited, size(first) AS used,
+     $max_hops > 0 AND any(n IN l0 WHERE COUNT { (n)-[:RELATES_TO]-() } > $hub_degree) AS met_hub
+CALL (l0, visited, used, met_hub) {
+  UNWIND CASE WHEN $max_hops < 1 OR used >= $max_entities OR met_hub THEN [] ELSE range(0, size(l0) - 1) END AS position
   WITH position, l0[position] AS parent
   MATCH (parent)-[r:RELATES_TO]-(other)
-  WHERE (r.live OR $include_invalidated)
+  WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
-    AND (other.live OR ($include_invalidated AND other.live IS NOT NULL))
+    AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+    AND ($believed_at IS NULL OR other.created_at <= $believed_at)
     AND NOT other IN visited
   WITH other, min([position, r.id]) AS discovery ORDER BY discovery LIMIT $max_entities
   WITH collect(other) AS found
   RETURN found[..$max_entities - used] AS l1
 }
-WITH l0, l1, visited + l1 AS visited, used + size(l1) AS used
-CALL (l1, visited, used) {
-  UNWIND CASE WHEN $max_hops < 2 OR used >= $max_entities THEN [] ELSE range(0, size(l1) - 1) END AS position
+WITH l0, l1, visited + l1 AS visited, used + size(l1) AS used,
+     met_hub OR ($max_hops > 1 AND any(n IN l1 WHERE COUNT { (n)-[:RELATES_TO]-() } > $hub_degree)) AS met_hub
+CALL (l1, visited, used, met_hub) {
+  UNWIND CASE WHEN $max_hops < 2 OR used >= $max_entities OR met_hub THEN [] ELSE range(0, size(l1) - 1) END AS position
   WITH position, l1[position] AS parent
   MATCH (parent)-[r:RELATES_TO]-(other)
-  WHERE (r.live OR $include_invalidated)
+  WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
-    AND (other.live OR ($include_invalidated AND other.live IS NOT NULL))
+    AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+    AND ($believed_at IS NULL OR other.created_at <= $believed_at)
     AND NOT other IN visited
   WITH other, min([position, r.id]) AS discovery ORDER BY discovery LIMIT $max_entities
   WITH collect(other) AS found
   RETURN found[..$max_entities - used] AS l2
 }
-WITH l0, l1, l2, visited + l2 AS visited, used + size(l2) AS used
-CALL (l2, visited, used) {
-  UNWIND CASE WHEN $max_hops < 3 OR used >= $max_entities THEN [] ELSE range(0, size(l2) - 1) END AS position
+WITH l0, l1, l2, visited + l2 AS visited, used + size(l2) AS used,
+     met_hub OR ($max_hops > 2 AND any(n IN l2 WHERE COUNT { (n)-[:RELATES_TO]-() } > $hub_degree)) AS met_hub
+CALL (l2, visited, used, met_hub) {
+  UNWIND CASE WHEN $max_hops < 3 OR used >= $max_entities OR met_hub THEN [] ELSE range(0, size(l2) - 1) END AS position
   WITH position, l2[position] AS parent
   MATCH (parent)-[r:RELATES_TO]-(other)
-  WHERE (r.live OR $include_invalidated)
+  WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
-    AND (other.live OR ($include_invalidated AND other.live IS NOT NULL))
+    AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+    AND ($believed_at IS NULL OR other.created_at <= $believed_at)
     AND NOT other IN visited
   WITH other, min([position, r.id]) AS discovery ORDER BY discovery LIMIT $max_entities
   WITH collect(other) AS found
   RETURN found[..$max_entities - used] AS l3
 }
-WITH l0, l1, l2, l3, visited + l3 AS visited, used + size(l3) AS used
-CALL (l3, visited, used) {
-  UNWIND CASE WHEN $max_hops < 4 OR used >= $max_entities THEN [] ELSE range(0, size(l3) - 1) END AS position
+WITH l0, l1, l2, l3, visited + l3 AS visited, used + size(l3) AS used,
+     met_hub OR ($max_hops > 3 AND any(n IN l3 WHERE COUNT { (n)-[:RELATES_TO]-() } > $hub_degree)) AS met_hub
+CALL (l3, visited, used, met_hub) {
+  UNWIND CASE WHEN $max_hops < 4 OR used >= $max_entities OR met_hub THEN [] ELSE range(0, size(l3) - 1) END AS position
   WITH position, l3[position] AS parent
   MATCH (parent)-[r:RELATES_TO]-(other)
-  WHERE (r.live OR $include_invalidated)
+  WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
-    AND (other.live OR ($include_invalidated AND other.live IS NOT NULL))
+    AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+    AND ($believed_at IS NULL OR other.created_at <= $believed_at)
     AND NOT other IN visited
   WITH other, min([position, r.id]) AS discovery ORDER BY discovery LIMIT $max_entities
   WITH collect(other) AS found
   RETURN found[..$max_entities - used] AS l4
 }
-WITH l0, l1, l2, l3, l4, visited + l4 AS visited, used + size(l4) AS used
-CALL (l4, visited, used) {
-  UNWIND CASE WHEN $max_hops < 5 OR used >= $max_entities THEN [] ELSE range(0, size(l4) - 1) END AS position
+WITH l0, l1, l2, l3, l4, visited + l4 AS visited, used + size(l4) AS used,
+     met_hub OR ($max_hops > 4 AND any(n IN l4 WHERE COUNT { (n)-[:RELATES_TO]-() } > $hub_degree)) AS met_hub
+CALL (l4, visited, used, met_hub) {
+  UNWIND CASE WHEN $max_hops < 5 OR used >= $max_entities OR met_hub THEN [] ELSE range(0, size(l4) - 1) END AS position
   WITH position, l4[position] AS parent
   MATCH (parent)-[r:RELATES_TO]-(other)
-  WHERE (r.live OR $include_invalidated)
+  WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
-    AND (other.live OR ($include_invalidated AND other.live IS NOT NULL))
+    AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+    AND ($believed_at IS NULL OR other.created_at <= $believed_at)
     AND NOT other IN visited
   WITH other, min([position, r.id]) AS discovery ORDER BY discovery LIMIT $max_entities
   WITH collect(other) AS found
   RETURN found[..$max_entities - used] AS l5
 }
-WITH l0, l1, l2, l3, l4, l5, visited + l5 AS visited, used + size(l5) AS used
-WITH visited, CASE $max_hops WHEN 0 THEN [] WHEN 1 THEN l0 WHEN 2 THEN l0 + l1 WHEN 3 THEN l0 + l1 + l2
-     WHEN 4 THEN l0 + l1 + l2 + l3 ELSE l0 + l1 + l2 + l3 + l4 END AS expanded
+WITH l0, l1, l2, l3, l4, l5, visited + l5 AS visited, used + size(l5) AS used, met_hub
+WITH visited, met_hub, CASE WHEN met_hub THEN [] ELSE CASE $max_hops WHEN 0 THEN [] WHEN 1 THEN l0 WHEN 2 THEN l0 + l1 WHEN 3 THEN l0 + l1 + l2
+     WHEN 4 THEN l0 + l1 + l2 + l3 ELSE l0 + l1 + l2 + l3 + l4 END END AS expanded
 CALL (expanded, visited) {
   UNWIND range(0, size(expanded) - 1) AS position
   WITH position, expanded[position] AS parent
   MATCH (parent)-[r:RELATES_TO]-(other)
-  WHERE (r.live OR $include_invalidated)
+  WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+    AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
     AND other IN visited
   WITH r, min([position, r.id]) AS walked ORDER BY walked
   WITH r LIMIT $limit
-  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .weight, .attributes, .invalidated_by,
+  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
     valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
@@ -119,7 +139,8 @@ CALL (visited) {
   WITH rank, visited[rank] AS n
   CALL (n) {
     MATCH (n)<-[:MENTIONS]-(f:Fact)
-    WHERE (f.live OR ($include_invalidated AND f.live IS NOT NULL))
+    WHERE (f.live OR ($include_invalidated AND f.live IS NOT NULL) OR f.closed_at > $believed_at)
+      AND ($believed_at IS NULL OR f.recorded_at <= $believed_at)
       AND (NOT f.quarantined OR 'quarantined' IN $tags)
       AND ($tags = [] OR EXISTS { (f)-[:TAGGED]->(tag:Tag) WHERE tag.name IN $tags })
       AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
@@ -147,7 +168,7 @@ CALL (facts) {
   WITH rank, facts[rank] AS f
   MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
   WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+  RETURN collect(e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(e.provenance_created_at),
     fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
@@ -163,7 +184,7 @@ CALL (facts) {
 WITH *, visited AS mentioned
 WITH *, [n IN mentioned WHERE $entity_types IS NULL OR n.entity_type IN $entity_types | n][..$limit] AS kept
 RETURN themes AS themes,
-  [f IN facts | f {.id, .content, .theme_id, .invalidated_by, .access_count,
+  [f IN facts | f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
     valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
@@ -177,4 +198,4 @@ RETURN themes AS themes,
     created_at: toString(n.created_at), updated_at: toString(n.updated_at), invalidated_at: toString(n.invalidated_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(n.provenance_created_at)}] AS entities,
-  relationships
+  relationships, met_hub

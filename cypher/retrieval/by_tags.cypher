@@ -7,6 +7,7 @@
 //   $changed_since       : ZONED DATETIME | NULL   only facts that began or end after this instant
 //   $tags                : LIST<STRING>            only facts with one of these; []: no filter
 //   $include_invalidated : BOOLEAN                 closed records too
+//   $believed_at         : ZONED DATETIME | NULL   what had been recorded, and was not yet closed, at this instant; NULL: now
 // returns (one row), each in order, fields as in the kind's own get query, without embeddings:
 //   themes, facts, episodes : LIST<MAP>
 CYPHER 25
@@ -14,7 +15,8 @@ CALL () {
   UNWIND $tags AS name
   MATCH (f:Fact)-[:TAGGED]->(:Tag {namespace: $namespace, name: name})
   WITH DISTINCT f
-  WHERE (f.live OR $include_invalidated)
+  WHERE (f.live OR $include_invalidated OR f.closed_at > $believed_at)
+    AND ($believed_at IS NULL OR f.recorded_at <= $believed_at)
     AND (NOT f.quarantined OR 'quarantined' IN $tags)
     AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
     AND ($changed_since IS NULL OR f.valid_from > $changed_since
@@ -37,7 +39,7 @@ CALL (facts) {
   WITH rank, facts[rank] AS f
   MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
   WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+  RETURN collect(e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
     provenance_created_at: toString(e.provenance_created_at),
     fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
@@ -51,7 +53,7 @@ CALL (facts) {
     }}) AS episodes
 }
 RETURN themes,
-  [f IN facts | f {.id, .content, .theme_id, .invalidated_by, .access_count,
+  [f IN facts | f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
     valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
     recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
     .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,

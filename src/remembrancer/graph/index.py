@@ -82,12 +82,14 @@ class Neo4jIndex(MemoryIndex):
         include_quarantined: bool = True,
         valid_at: dt.datetime | None = None,
         changed_since: dt.datetime | None = None,
+        believed_at: dt.datetime | None = None,
         tags: Sequence[str] = (),
         theme_ids: Sequence[str] | None = None,
     ) -> list[Hit]:
-        """Nearest facts; a search with tags or `changed_since` compares every fact that passes."""
+        """Nearest facts; a search with tags, `changed_since` or `believed_at` compares every fact that passes."""
         instant = moment(valid_at, field="valid_at")
         since = moment(changed_since, field="changed_since")
+        believed = moment(believed_at, field="believed_at")
         wanted = list(keys(tags, field="tags"))
         themes = None if theme_ids is None else list(require_ids(theme_ids, field="theme_ids"))
         filters: dict[str, Any] = {
@@ -96,8 +98,8 @@ class Neo4jIndex(MemoryIndex):
             "valid_at": instant,
             "theme_ids": themes,
         }
-        if wanted or since is not None:
-            filters |= {"tags": wanted, "changed_since": since}
+        if wanted or since is not None or believed is not None:
+            filters |= {"tags": wanted, "changed_since": since, "believed_at": believed}
             return await self._search("index.listed_facts", embedding, limit=limit, least=min_similarity, **filters)
         return await self._search("index.facts", embedding, limit=limit, least=min_similarity, **filters)
 

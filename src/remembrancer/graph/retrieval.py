@@ -17,17 +17,43 @@ from remembrancer.records.instant import parse_instant
 
 _END = dt.datetime.max.replace(tzinfo=dt.UTC)
 _FURTHER = 4
+HUB_DEGREE = 1_000
+"""From more relationships than this on an entity is a hub, of which a walk reads no more than it may visit."""
+
 _ENTITY_CAP = 500  # what a walk visits at most on the entity path; retrieval.subgraph has the same as its default
 
 
 class GraphRetrieval:
     """Answers memory queries for one namespace."""
 
-    def __init__(self, database: Database, namespace: str, *, number: int, dimensions: int | None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        namespace: str,
+        *,
+        number: int,
+        dimensions: int | None,
+        hub_degree: int = HUB_DEGREE,
+    ) -> None:
         self._database = database
         self._namespace = namespace
         self._number = number
         self._dimensions = dimensions
+        self._hub_degree = hub_degree
+        self._has_hubs = False
+
+    async def _walk(self, name: str, **parameters: Any) -> Row:
+        """The answer of a walk: by the quick form until it meets a hub, from then on by the one that hubs bound.
+
+        The quick form gives up at a hub, so the answer depends on the graph alone, not on which form came first.
+        """
+        parameters["hub_degree"] = self._hub_degree
+        if not self._has_hubs:
+            answer = await self._answer(name, **parameters)
+            if not answer["met_hub"]:
+                return answer
+            self._has_hubs = True
+        return await self._answer(f"{name}_hubs", **parameters)
 
     async def _answer(self, name: str, **parameters: Any) -> Row:
         query = queries.load(f"retrieval.{name}", self._number, self._dimensions or 384)
@@ -42,10 +68,12 @@ class GraphRetrieval:
         relation_types: Sequence[str],
         include_invalidated: bool,
         max_entities: int,
+        believed_at: dt.datetime | None = None,
     ) -> Subgraph:
         """The walk from the seeds; arguments as checked by `remembrancer.retrieval.extract_subgraph`."""
-        answer = await self._answer(
+        answer = await self._walk(
             "subgraph",
+            believed_at=believed_at,
             seeds=list(seeds),
             max_hops=max_hops,
             valid_at=valid_at,
@@ -125,7 +153,7 @@ class GraphRetrieval:
         return parameters
 
     async def _by_entities(self, query: MemoryQuery) -> Row:
-        return await self._answer(
+        return await self._walk(
             "by_entities",
             seeds=list(dict.fromkeys(query.entity_ids or ())),
             max_hops=query.max_hops,
@@ -151,10 +179,10 @@ class GraphRetrieval:
         else:
             parameters["live"] = [True, False] if query.include_invalidated else [True]
             parameters["quarantined"] = [True, False] if QUARANTINE_TAG in query.tags else [False]
-            if query.tags or query.changed_since is not None:
+            if query.tags or query.changed_since is not None or query.believed_at is not None:
                 answer = await self._answer("by_embedding_listed", **parameters)
             else:
-                del parameters["tags"], parameters["changed_since"]
+                del parameters["tags"], parameters["changed_since"], parameters["believed_at"]
                 answer = await self._answer("by_embedding", **parameters)
         return _result(answer)
 
@@ -194,6 +222,7 @@ def _filters(query: MemoryQuery) -> dict[str, Any]:
     return {
         "limit": query.limit,
         "valid_at": query.valid_at,
+        "believed_at": query.believed_at,
         "changed_since": query.changed_since,
         "tags": list(query.tags),
         "include_invalidated": query.include_invalidated,

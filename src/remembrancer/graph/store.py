@@ -10,18 +10,25 @@ from typing import Any, TypeVar
 from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, Transaction, first
+from remembrancer.graph.disagreement import DisagreementSearch
 from remembrancer.graph.index import Neo4jIndex
 from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.graph.migrations import namespace_space, prepare, require_indexes
+from remembrancer.graph.namesakes import NamesakeSearch
 from remembrancer.graph.retrieval import GraphRetrieval
+from remembrancer.graph.survey import FactSurvey
+from remembrancer.graph.trail import GraphTrail
 from remembrancer.graph.usage import UsageCounter
 from remembrancer.graph.values import text_key
 from remembrancer.graph.writing import BatchWriter
 from remembrancer.ports import Direction, MemoryStore
-from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text
+from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text, whole_number
 from remembrancer.ports.arguments import direction as checked_direction
+from remembrancer.ports.arguments import statement_keys
+from remembrancer.ports.audit import MAX_EVIDENCE
 from remembrancer.ports.recall import Candidates, Findings, RecallQuestion
 from remembrancer.records import (
+    AuditEntry,
     Clock,
     EmbeddingSpace,
     Entity,
@@ -31,6 +38,7 @@ from remembrancer.records import (
     MemoryQuery,
     MemoryResult,
     Message,
+    Pass,
     Receipt,
     RecordBatch,
     Relationship,
@@ -38,6 +46,7 @@ from remembrancer.records import (
     Theme,
     system_clock,
 )
+from remembrancer.records.history import Evidence, History
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_id, require_ids, require_key
 
@@ -47,7 +56,7 @@ _CLEARED_AT_ONCE = 5_000
 _ATTEMPTS_AT_ONCE = 1  # writers that have met go one after the other from then on; with 2 they deadlock twice as often
 
 
-class Neo4jStore(MemoryStore):
+class Neo4jStore(FactSurvey, DisagreementSearch, NamesakeSearch, MemoryStore):
     """Records of one namespace in a Neo4j database; made by `Neo4jStore.open`."""
 
     def __init__(
@@ -68,8 +77,10 @@ class Neo4jStore(MemoryStore):
         self._clock = clock
         self._usage = UsageCounter(database, namespace)
         self._ledger = Neo4jLedger(database, namespace, clock=clock)
+        self._dimensions: int = space[1].dimensions if space is not None else 384
         dimensions = self._space.dimensions if self._space is not None else None
         self._index = Neo4jIndex(self, number=self._number, dimensions=dimensions)
+        self._trail = GraphTrail(database, namespace, number=self._number, dimensions=self._dimensions)
         self._retrieval = GraphRetrieval(database, namespace, number=self._number, dimensions=dimensions)
 
     @classmethod
@@ -187,7 +198,9 @@ class Neo4jStore(MemoryStore):
             attempts += 1
             if attempts > _ATTEMPTS_AT_ONCE:
                 await transaction.run(queries.load("write.in_turn"), {"namespace": self._namespace})
-            writer = BatchWriter(transaction, namespace=self._namespace, space=self._number, now=now)
+            writer = BatchWriter(
+                transaction, namespace=self._namespace, space=self._number, dimensions=self._dimensions, now=now
+            )
             return await writer.write(checked, idempotency_key=idempotency_key)
 
         return await self.database.write(work)
@@ -262,6 +275,12 @@ class Neo4jStore(MemoryStore):
         )
         return [rows.fact_from(row["fact"]) for row in found]
 
+    async def find_statements(self, subjects: Sequence[tuple[str, str]]) -> list[Fact]:
+        """Facts that state something of these subjects and predicates, closed and quarantined ones too."""
+        wanted = statement_keys(subjects)
+        found = await self._read("fact.stating", statement_keys=wanted) if wanted else []
+        return [rows.fact_from(row["fact"]) for row in found]
+
     async def get_relationships_for_entity(
         self,
         entity_id: str,
@@ -308,6 +327,13 @@ class Neo4jStore(MemoryStore):
         )
         return rows.episode_from(found[0]["episode"]) if found else None
 
+    async def find_unread_episodes(self, *, after: str | None = None, limit: int = 100) -> list[Episode]:
+        """Episodes with `unread_message_ids`, by id."""
+        beyond = "" if after is None else require_id(after, field="after")
+        most, _ = page(limit, 0)
+        found = await self._read("episode.unread", after=beyond, limit=most)
+        return [rows.episode_from(row["episode"]) for row in found]
+
     async def stored_message_ids(self, ids: Sequence[str]) -> set[str]:
         """Those of the ids under which a message is stored."""
         wanted = list(dict.fromkeys(require_ids(ids, field="ids")))
@@ -341,6 +367,35 @@ class Neo4jStore(MemoryStore):
         while await self.database.write(work):
             continue
 
+    async def get_pass(self, pass_id: str) -> Pass | None:
+        """The pass, or `None`."""
+        return await self._trail.get_pass(require_id(pass_id, field="pass_id"))
+
+    async def list_passes(self, *, limit: int = 100, offset: int = 0) -> list[Pass]:
+        """Passes, latest first, then by id."""
+        most, skipped = page(limit, offset)
+        return await self._trail.list_passes(limit=most, offset=skipped)
+
+    async def pass_entries(self, pass_id: str, *, limit: int = 1_000, offset: int = 0) -> list[AuditEntry]:
+        """What a pass did to each record, in the order of its plan."""
+        wanted = require_id(pass_id, field="pass_id")
+        most, skipped = page(limit, offset)
+        return await self._trail.pass_entries(wanted, limit=most, offset=skipped)
+
+    async def record_entries(self, record_id: str) -> list[tuple[Pass, AuditEntry]]:
+        """What passes did to a record, oldest first."""
+        return await self._trail.record_entries(require_id(record_id, field="record_id"))
+
+    async def history(self, record_id: str) -> History:
+        """What is known of an id."""
+        return await self._trail.history(require_id(record_id, field="record_id"))
+
+    async def why(self, record_id: str, *, limit: int = 100) -> Evidence | None:
+        """What a stored record rests on; `None` when there is none."""
+        wanted = require_id(record_id, field="record_id")
+        most = whole_number(limit, field="limit", most=MAX_EVIDENCE)
+        return await self._trail.why(wanted, limit=most)
+
     async def extract_subgraph(
         self,
         seeds: Sequence[str],
@@ -350,8 +405,12 @@ class Neo4jStore(MemoryStore):
         relation_types: Sequence[str],
         include_invalidated: bool,
         max_entities: int,
+        believed_at: dt.datetime | None = None,
     ) -> Subgraph:
-        """The walk of `remembrancer.retrieval.extract_subgraph`, in one statement and one wire trip."""
+        """The walk of `remembrancer.retrieval.extract_subgraph`, in one statement and one wire trip.
+
+        The first walk that meets a hub takes a second trip.
+        """
         return await self._retrieval.extract_subgraph(
             seeds,
             max_hops=max_hops,
@@ -359,6 +418,7 @@ class Neo4jStore(MemoryStore):
             relation_types=relation_types,
             include_invalidated=include_invalidated,
             max_entities=max_entities,
+            believed_at=believed_at,
         )
 
     async def retrieve(self, query: MemoryQuery, *, filter_first: bool) -> MemoryResult:

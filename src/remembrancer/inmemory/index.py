@@ -15,6 +15,7 @@ from remembrancer.inmemory.ranking import Row, VectorTable, unit_row
 from remembrancer.ports import Hit, MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, keys, moment, query_vector, similarity, whole_number
 from remembrancer.records import EmbeddingDimensionMismatchError, Entity, Fact, InvalidInputError, RecordKind
+from remembrancer.records.belief import is_believed
 from remembrancer.records.key import require_ids
 from remembrancer.records.window import is_changed_since, is_valid_at
 
@@ -134,6 +135,7 @@ class InMemoryIndex(MemoryIndex):
         include_quarantined: bool = True,
         valid_at: dt.datetime | None = None,
         changed_since: dt.datetime | None = None,
+        believed_at: dt.datetime | None = None,
         tags: Sequence[str] = (),
         theme_ids: Sequence[str] | None = None,
     ) -> list[Hit]:
@@ -143,6 +145,7 @@ class InMemoryIndex(MemoryIndex):
             include_quarantined=flag(include_quarantined, field="include_quarantined"),
             valid_at=moment(valid_at, field="valid_at"),
             changed_since=moment(changed_since, field="changed_since"),
+            believed_at=moment(believed_at, field="believed_at"),
             tags=frozenset(keys(tags, field="tags")),
             theme_ids=None if theme_ids is None else frozenset(require_ids(theme_ids, field="theme_ids")),
         )
@@ -231,12 +234,13 @@ def _fact_filter(
     include_quarantined: bool,
     valid_at: dt.datetime | None,
     changed_since: dt.datetime | None,
+    believed_at: dt.datetime | None,
     tags: frozenset[str],
     theme_ids: frozenset[str] | None,
 ) -> Callable[[Fact], bool]:
     def passes(fact: Fact) -> bool:
         return (
-            (include_invalidated or fact.is_live)
+            is_believed(fact, believed_at, include_invalidated=include_invalidated)
             and (include_quarantined or not fact.is_quarantined)
             and (valid_at is None or is_valid_at(fact, valid_at))
             and (changed_since is None or is_changed_since(fact, changed_since))

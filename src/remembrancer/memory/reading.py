@@ -81,6 +81,7 @@ class Reading(MemoryBase):
         relation_types: Sequence[str] = (),
         include_invalidated: bool = False,
         max_entities: int = DEFAULT_MAX_SUBGRAPH_ENTITIES,
+        believed_at: dt.datetime | None = None,
     ) -> Subgraph:
         """Walk from some entities along their relationships; see `remembrancer.retrieval.extract_subgraph`."""
         return await extract_subgraph(
@@ -91,6 +92,7 @@ class Reading(MemoryBase):
             relation_types=relation_types,
             include_invalidated=include_invalidated,
             max_entities=max_entities,
+            believed_at=believed_at,
         )
 
     async def get(self, record_id: str) -> AnyRecord | None:

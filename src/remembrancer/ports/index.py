@@ -57,6 +57,7 @@ class MemoryIndex(Protocol):
         include_quarantined: bool = True,
         valid_at: dt.datetime | None = None,
         changed_since: dt.datetime | None = None,
+        believed_at: dt.datetime | None = None,
         tags: Sequence[str] = (),
         theme_ids: Sequence[str] | None = None,
     ) -> list[Hit]:
@@ -70,6 +71,8 @@ class MemoryIndex(Protocol):
             include_quarantined: Quarantined facts too.
             valid_at: Only facts that hold at this instant.
             changed_since: Only facts that began or end after this instant.
+            believed_at: Only facts that had been recorded by this instant, and unless `include_invalidated` is given
+                were not closed then.
             tags: Only facts with at least one of these; empty: no filter.
             theme_ids: Only facts with one of these `theme_id`s; `None`: no filter.
         """

@@ -26,6 +26,8 @@ class MemoryQuery(Request):
         relation_types: Only edges of these types are walked and returned; empty: all.
         max_hops: How far the walk goes, 0 to 5.
         valid_at: Only what holds at this instant; absent: windows are not looked at.
+        believed_at: What had been recorded by this instant and was not closed then; absent: now. On the path of an
+            embedding every fact that passes is compared, so the work grows with their number.
         changed_since: Only what began or ends after this instant.
         limit: The most records of each kind, 1 to 100.
         min_similarity: The least cosine, 0 to 1, included.
@@ -40,6 +42,7 @@ class MemoryQuery(Request):
     relation_types: Listed[Key] | None = None
     max_hops: int = Field(default=2, ge=0, le=5)
     valid_at: Instant | None = None
+    believed_at: Instant | None = None
     changed_since: Instant | None = None
     limit: int = Field(default=20, ge=1, le=100)
     min_similarity: float = Field(default=0.5, ge=0, le=1, allow_inf_nan=False)

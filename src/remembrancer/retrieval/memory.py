@@ -26,6 +26,7 @@ from remembrancer.records import (
     is_valid_at,
     system_clock,
 )
+from remembrancer.records.belief import as_believed, is_believed
 from remembrancer.retrieval.answer import served
 from remembrancer.retrieval.subgraph import (
     DEFAULT_MAX_SUBGRAPH_ENTITIES,
@@ -70,7 +71,7 @@ async def retrieve_memory(
     _check(query, filter_first)
     query = await _embedded(query, embedder)
     if isinstance(store, RetrievesMemory) and index.serves(store):
-        result = await store.retrieve(query, filter_first=filter_first)
+        result = _as_believed(await store.retrieve(query, filter_first=filter_first), query)
     else:
         result = await retrieve_memory_plain(store, index, query, filter_first=filter_first)
     if result.facts:
@@ -86,13 +87,14 @@ async def retrieve_memory_plain(
     The text of the query is not embedded, and usage is not counted.
     """
     _check(query, filter_first)
+    result = MemoryResult()
     if query.entity_ids:
-        return await _by_entities(store, query)
-    if query.embedding is not None:
-        return await _by_embedding(store, index, query, query.embedding, filter_first=filter_first)
-    if query.tags:
-        return await _by_tags(store, query)
-    return MemoryResult()
+        result = await _by_entities(store, query)
+    elif query.embedding is not None:
+        result = await _by_embedding(store, index, query, query.embedding, filter_first=filter_first)
+    elif query.tags:
+        result = await _by_tags(store, query)
+    return _as_believed(result, query)
 
 
 def _check(query: object, filter_first: object) -> None:
@@ -118,6 +120,7 @@ async def _by_entities(store: MemoryStore, query: MemoryQuery) -> MemoryResult:
         relation_types=query.relation_types or (),
         include_invalidated=query.include_invalidated,
         max_entities=DEFAULT_MAX_SUBGRAPH_ENTITIES,
+        believed_at=query.believed_at,
     )
     facts: dict[str, Fact] = {}
     for entity in subgraph.entities:
@@ -153,7 +156,7 @@ async def _facts_with(store: MemoryStore, query: MemoryQuery, *, entity_id: str 
             entity_id=entity_id,
             tags=query.tags,
             exclude_tags=() if _shows_quarantined(query) else (QUARANTINE_TAG,),
-            include_invalidated=query.include_invalidated,
+            include_invalidated=query.include_invalidated or query.believed_at is not None,
             limit=page_size,
             offset=offset,
         )
@@ -239,6 +242,7 @@ async def _search(
         include_quarantined=_shows_quarantined(query),
         valid_at=query.valid_at,
         changed_since=query.changed_since,
+        believed_at=query.believed_at,
         tags=query.tags,
         theme_ids=theme_ids,
     )
@@ -247,7 +251,7 @@ async def _search(
 async def _mentioned(store: MemoryStore, facts: Sequence[Fact], query: MemoryQuery) -> dict[str, Entity]:
     ids = dict.fromkeys(entity_id for fact in facts for entity_id in fact.entity_ids)
     stored = await store.get_entities(list(ids))
-    return {entity_id: entity for entity_id, entity in stored.items() if query.include_invalidated or entity.is_live}
+    return {entity_id: entity for entity_id, entity in stored.items() if _is_believed(entity, query)}
 
 
 async def _among(store: MemoryStore, entity_ids: Sequence[str], query: MemoryQuery) -> tuple[Relationship, ...]:
@@ -256,7 +260,13 @@ async def _among(store: MemoryStore, entity_ids: Sequence[str], query: MemoryQue
     for entity_id in entity_ids:
         if len(found) >= query.limit:
             break
-        edges = await edges_at(store, entity_id, relation_types=types, include_invalidated=query.include_invalidated)
+        edges = await edges_at(
+            store,
+            entity_id,
+            relation_types=types,
+            include_invalidated=query.include_invalidated,
+            believed_at=query.believed_at,
+        )
         for edge in edges_between(edges, entity_ids):
             if query.valid_at is None or is_valid_at(edge, query.valid_at):
                 found.setdefault(edge.id, edge)
@@ -280,10 +290,27 @@ def _of_types(entities: Iterable[Entity], query: MemoryQuery) -> tuple[Entity, .
 
 def _valid(facts: Iterable[Fact], query: MemoryQuery) -> list[Fact]:
     return filter_valid(
-        facts,
+        [fact for fact in facts if _is_believed(fact, query)],
         valid_at=query.valid_at,
         changed_since=query.changed_since,
-        include_invalidated=query.include_invalidated,
+        include_invalidated=True,
+    )
+
+
+def _is_believed(record: Fact | Entity, query: MemoryQuery) -> bool:
+    return is_believed(record, query.believed_at, include_invalidated=query.include_invalidated)
+
+
+def _as_believed(result: MemoryResult, query: MemoryQuery) -> MemoryResult:
+    believed_at = query.believed_at
+    if believed_at is None:
+        return result
+    return result.model_copy(
+        update={
+            "facts": tuple(as_believed(fact, believed_at) for fact in result.facts),
+            "entities": tuple(as_believed(entity, believed_at) for entity in result.entities),
+            "relationships": tuple(as_believed(edge, believed_at) for edge in result.relationships),
+        }
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from remembrancer.ports import ExtractsSubgraphs, MemoryStore
 from remembrancer.ports.arguments import flag, keys, moment, whole_number
 from remembrancer.records import Entity, Relationship, Subgraph, is_valid_at
+from remembrancer.records.belief import as_believed, is_believed
 from remembrancer.records.key import require_ids
 from remembrancer.retrieval.answer import served
 
@@ -32,6 +33,7 @@ async def extract_subgraph(
     relation_types: Sequence[str] = (),
     include_invalidated: bool = False,
     max_entities: int = DEFAULT_MAX_SUBGRAPH_ENTITIES,
+    believed_at: dt.datetime | None = None,
 ) -> Subgraph:
     """Walk from some entities along their relationships, in both directions.
 
@@ -47,6 +49,7 @@ async def extract_subgraph(
         relation_types: Only edges of these types; empty: all.
         include_invalidated: Closed entities and edges too.
         max_entities: How many entities to visit at most, 0 or more.
+        believed_at: Only what had been recorded by this instant; what was closed later counts as open.
 
     Returns:
         Entities in visiting order and edges in the order they were walked, without embeddings.
@@ -63,6 +66,7 @@ async def extract_subgraph(
         relation_types=relation_types,
         include_invalidated=include_invalidated,
         max_entities=max_entities,
+        believed_at=believed_at,
     )
 
 
@@ -75,6 +79,7 @@ async def extract_subgraph_plain(
     relation_types: Sequence[str] = (),
     include_invalidated: bool = False,
     max_entities: int = DEFAULT_MAX_SUBGRAPH_ENTITIES,
+    believed_at: dt.datetime | None = None,
 ) -> Subgraph:
     """The same walk, step by step through the store's port: the reference for stores that walk themselves."""
     return await _checked(
@@ -85,6 +90,7 @@ async def extract_subgraph_plain(
         relation_types=relation_types,
         include_invalidated=include_invalidated,
         max_entities=max_entities,
+        believed_at=believed_at,
     )
 
 
@@ -97,14 +103,23 @@ async def _checked(
     relation_types: object,
     include_invalidated: object,
     max_entities: object,
+    believed_at: object,
 ) -> Subgraph:
-    return await walk(
+    believed = moment(believed_at, field="believed_at")
+    found = await walk(
         tuple(dict.fromkeys(require_ids(seeds, field="seeds"))),
         max_hops=whole_number(max_hops, field="max_hops", most=MAX_HOPS),
         valid_at=moment(valid_at, field="valid_at"),
         relation_types=keys(relation_types, field="relation_types"),
         include_invalidated=flag(include_invalidated, field="include_invalidated"),
         max_entities=whole_number(max_entities, field="max_entities"),
+        believed_at=believed,
+    )
+    if believed is None:
+        return found
+    return Subgraph(
+        entities=[as_believed(entity, believed) for entity in found.entities],
+        relationships=[as_believed(edge, believed) for edge in found.relationships],
     )
 
 
@@ -124,7 +139,9 @@ class _Walk(ExtractsSubgraphs):
         relation_types: Sequence[str],
         include_invalidated: bool,
         max_entities: int,
+        believed_at: dt.datetime | None = None,
     ) -> Subgraph:
+        self._believed_at = believed_at
         frontier = list(dict.fromkeys(seeds))
         await self._look_up(frontier, include_invalidated)
         for hop in range(max_hops + 1):
@@ -145,7 +162,11 @@ class _Walk(ExtractsSubgraphs):
 
     async def _look_up(self, ids: Sequence[str], include_invalidated: bool) -> list[str]:
         stored = await self._store.get_entities(ids)
-        reachable = {entity_id: entity for entity_id, entity in stored.items() if include_invalidated or entity.is_live}
+        reachable = {
+            entity_id: entity
+            for entity_id, entity in stored.items()
+            if is_believed(entity, self._believed_at, include_invalidated=include_invalidated)
+        }
         self._stored.update(reachable)
         return list(reachable)
 
@@ -157,7 +178,11 @@ class _Walk(ExtractsSubgraphs):
         include_invalidated: bool,
     ) -> list[Relationship]:
         edges = await edges_at(
-            self._store, entity_id, relation_types=relation_types, include_invalidated=include_invalidated
+            self._store,
+            entity_id,
+            relation_types=relation_types,
+            include_invalidated=include_invalidated,
+            believed_at=self._believed_at,
         )
         return [edge for edge in edges if valid_at is None or is_valid_at(edge, valid_at)]
 
@@ -170,14 +195,24 @@ class _Walk(ExtractsSubgraphs):
 
 
 async def edges_at(
-    store: MemoryStore, entity_id: str, *, relation_types: Sequence[str], include_invalidated: bool
+    store: MemoryStore,
+    entity_id: str,
+    *,
+    relation_types: Sequence[str],
+    include_invalidated: bool,
+    believed_at: dt.datetime | None,
 ) -> list[Relationship]:
     """All edges at an entity that are of one of the types, by id."""
     only = relation_types[0] if len(relation_types) == 1 and relation_types[0] else None
     edges = await store.get_relationships_for_entity(
-        entity_id, relation_type=only, include_invalidated=include_invalidated
+        entity_id, relation_type=only, include_invalidated=include_invalidated or believed_at is not None
     )
-    return [edge for edge in edges if not relation_types or edge.relation_type in relation_types]
+    return [
+        edge
+        for edge in edges
+        if (not relation_types or edge.relation_type in relation_types)
+        and is_believed(edge, believed_at, include_invalidated=include_invalidated)
+    ]
 
 
 def edges_between(edges: Iterable[Relationship], entities: Iterable[str]) -> list[Relationship]:

@@ -51,6 +51,7 @@ class SyncReading(SyncMemoryBase):
         relation_types: Sequence[str] = (),
         include_invalidated: bool = False,
         max_entities: int = DEFAULT_MAX_SUBGRAPH_ENTITIES,
+        believed_at: dt.datetime | None = None,
     ) -> Subgraph:
         """Walk from some entities along their relationships, as `Memory.subgraph`."""
         return self.run(
@@ -61,6 +62,7 @@ class SyncReading(SyncMemoryBase):
             relation_types=relation_types,
             include_invalidated=include_invalidated,
             max_entities=max_entities,
+            believed_at=believed_at,
         )
 
     def get(self, record_id: str) -> AnyRecord | None:

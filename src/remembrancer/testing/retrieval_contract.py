@@ -131,6 +131,43 @@ class TestRetrieval:
         assert result.scores is not None
         assert set(result.scores) == {sample_id("fact", n) for n in (2, 3, 4)}
 
+    async def test_what_was_believed_is_shown_as_it_was_then(self, open_store: OpenStore) -> None:
+        store = await open_store(space=SPACE)
+        await store.write(
+            RecordBatch(
+                entities=[entity(1, created_at=day(1)), entity(2, created_at=day(1), invalidated_at=day(5))],
+                relationships=[
+                    relationship(
+                        1, 1, 2, recorded_at=day(2), invalidated_by=sample_id("relationship", 2), closed_at=day(5)
+                    ),
+                    relationship(2, 1, 2, recorded_at=day(6)),
+                ],
+                facts=[
+                    fact(
+                        1,
+                        entities=[1],
+                        embedding=direction(3),
+                        recorded_at=day(2),
+                        invalidated_by="x",
+                        closed_at=day(5),
+                    ),
+                    fact(2, entities=[1], embedding=direction(3), recorded_at=day(6)),
+                ],
+            )
+        )
+        start = [sample_id("entity", 1)]
+        for query in ({"embedding": direction(0)}, {"entity_ids": start}):
+            then = await retrieve_memory(store, store.index, MemoryQuery(**query, believed_at=day(3)))
+            assert [(one.id, one.invalidated_by, one.closed_at) for one in then.facts] == [
+                (sample_id("fact", 1), None, None)
+            ]
+            now = await retrieve_memory(store, store.index, MemoryQuery(**query))
+            assert [one.id for one in now.facts] == [sample_id("fact", 2)]
+        walked = await extract_subgraph(store, start, believed_at=day(3))
+        assert [one.invalidated_at for one in walked.entities] == [None, None]
+        assert [(one.id, one.closed_at) for one in walked.relationships] == [(sample_id("relationship", 1), None)]
+        assert (await extract_subgraph(store, start, believed_at=day(0))).entities == ()
+
     async def test_a_text_alone_finds_nothing_unless_it_can_be_embedded(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)
         await store.write(_small())
@@ -156,6 +193,7 @@ class TestRetrieval:
             ("max_hops", {"max_hops": True}),
             ("max_entities", {"max_entities": -1}),
             ("valid_at", {"valid_at": "soon"}),
+            ("believed_at", {"believed_at": "soon"}),
             ("relation_types", {"relation_types": "use"}),
             ("include_invalidated", {"include_invalidated": "no"}),
         ],

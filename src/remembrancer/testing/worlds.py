@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from remembrancer.records import QUARANTINE_TAG, Entity, Episode, Fact, MemoryQuery, RecordBatch, Relationship, Theme
 from remembrancer.testing.samples import (
-    START,
     day,
     direction,
     entity,
@@ -39,13 +38,19 @@ def _ids(kind: Any, most: int) -> st.SearchStrategy[str]:
 
 
 @st.composite
+def _closing(draw: st.DrawFn, reason: str) -> dict[str, Any]:
+    return {"invalidated_by": reason, "closed_at": draw(_days)} if draw(_closed) else {}
+
+
+@st.composite
 def _entities(draw: st.DrawFn, number: int) -> Entity:
     return entity(
         number,
         entity_type=draw(st.sampled_from(_TYPES)),
         embedding=draw(_vectors),
         attributes={"number": number},
-        invalidated_at=START if draw(_closed) else None,
+        created_at=draw(_days),
+        invalidated_at=draw(_days) if draw(_closed) else None,
         superseded_by=sample_id("entity", 1) if draw(_closed) else None,
     )
 
@@ -59,7 +64,8 @@ def _relationships(draw: st.DrawFn, number: int) -> Relationship:
         relation_type=draw(st.sampled_from(_RELATIONS)),
         valid_from=draw(_days),
         valid_until=draw(_some_days),
-        invalidated_by=sample_id("relationship", 1) if draw(_closed) else None,
+        recorded_at=draw(_days),
+        **draw(_closing(sample_id("relationship", 1))),
     )
 
 
@@ -74,7 +80,8 @@ def _facts(draw: st.DrawFn, number: int) -> Fact:
         valid_from=draw(_days),
         valid_until=draw(_some_days),
         tags=draw(st.lists(st.sampled_from(_TAGS), max_size=2)),
-        invalidated_by="reason" if draw(_closed) else None,
+        recorded_at=draw(_days),
+        **draw(_closing("reason")),
     )
 
 
@@ -116,6 +123,7 @@ def queries(draw: st.DrawFn) -> MemoryQuery:
         "limit": draw(st.sampled_from([1, 2, 3, 20])),
         "max_hops": draw(st.integers(0, 5)),
         "valid_at": draw(_some_days),
+        "believed_at": draw(st.none() | st.none() | _days),
         "changed_since": draw(st.none() | st.none() | _days),
         "min_similarity": draw(st.sampled_from([0.0, 0.5, 0.9])),
         "include_invalidated": draw(st.booleans()),
@@ -138,6 +146,7 @@ def walks(draw: st.DrawFn) -> dict[str, Any]:
         "seeds": draw(st.lists(_ids("entity", 8), max_size=4)),
         "max_hops": draw(st.integers(0, 5)),
         "valid_at": draw(_some_days),
+        "believed_at": draw(st.none() | st.none() | _days),
         "relation_types": draw(st.lists(st.sampled_from(_RELATIONS), max_size=2)),
         "include_invalidated": draw(st.booleans()),
         "max_entities": draw(st.sampled_from([0, 1, 2, 3, 5, 500])),

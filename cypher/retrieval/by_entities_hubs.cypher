@@ -1,0 +1,394 @@
+// Memory around entities in a graph with hubs: retrieval.by_entities with the walk of retrieval.subgraph_hubs.
+//
+// params:
+//   $namespace           : STRING
+//   $seeds               : LIST<STRING>            entity ids in the caller's order, without repeats
+//   $max_hops            : INTEGER                 0 to 5
+//   $max_entities        : INTEGER                 the cap, 0 or more; a seed that is missing or closed uses up a place
+//   $hub_degree          : INTEGER                 an entity with more relationships than this is a hub
+//   $valid_at            : ZONED DATETIME | NULL   edges must hold at this instant; NULL: windows are not looked at
+//   $relation_types      : LIST<STRING> | NULL     only these edges are walked and returned; NULL: all
+//   $include_invalidated : BOOLEAN                 also walk and return what was closed; placeholders stay hidden
+//   $believed_at         : ZONED DATETIME | NULL   what had been recorded, and was not yet closed, at this instant; NULL: now
+//   $limit               : INTEGER                 the most records of each kind
+//   $changed_since       : ZONED DATETIME | NULL   only facts that began or end after this instant
+//   $tags                : LIST<STRING>            only facts with one of these; []: no filter
+//   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
+// returns (one row), each in order, fields as in the kind's own get query, without embeddings:
+//   themes, facts, episodes, entities, relationships : LIST<MAP>
+//
+// why: of a hub only the first $max_entities neighbours are read, in the order of an index: by id of the neighbour, where
+// others come by id of the relationship. Its edges are then found from their other ends. Without hubs this gives what the
+// simple form gives, at up to twice the time.
+CYPHER 25
+WITH $seeds[..$max_entities] AS first
+CALL (first) {
+  UNWIND range(0, size(first) - 1) AS position
+  MATCH (seed:Entity {namespace: $namespace, id: first[position]})
+  WHERE (seed.live OR seed.invalidated_at > $believed_at OR ($include_invalidated AND seed.live IS NOT NULL))
+    AND ($believed_at IS NULL OR seed.created_at <= $believed_at)
+  WITH seed ORDER BY position
+  RETURN collect(seed) AS l0
+}
+WITH l0, l0 AS visited, size(first) AS used
+CALL (l0, visited, used) {
+  UNWIND CASE WHEN $max_hops < 1 OR used >= $max_entities THEN [] ELSE range(0, size(l0) - 1) END AS position
+  WITH position, l0[position] AS parent, visited
+  WITH position, parent, visited, COUNT { (parent)-[:RELATES_TO]-() } > $hub_degree AS is_hub
+  CALL (parent, visited, is_hub) {
+    WITH parent, visited WHERE NOT is_hub
+    MATCH (parent)-[r:RELATES_TO]-(other)
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    RETURN other, r.id AS place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH ()-[r:RELATES_TO]->(other)
+    WHERE r.namespace = $namespace AND r.source_id = parent.id AND r.target_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.source_id AS hub, r.target_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH (other)-[r:RELATES_TO]->()
+    WHERE r.namespace = $namespace AND r.target_id = parent.id AND r.source_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.target_id AS hub, r.source_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+  }
+  WITH other, min([position, place]) AS discovery ORDER BY discovery LIMIT $max_entities
+  WITH collect(other) AS found
+  RETURN found[..$max_entities - used] AS l1
+}
+WITH l0, l1, visited + l1 AS visited, used + size(l1) AS used
+CALL (l1, visited, used) {
+  UNWIND CASE WHEN $max_hops < 2 OR used >= $max_entities THEN [] ELSE range(0, size(l1) - 1) END AS position
+  WITH position, l1[position] AS parent, visited
+  WITH position, parent, visited, COUNT { (parent)-[:RELATES_TO]-() } > $hub_degree AS is_hub
+  CALL (parent, visited, is_hub) {
+    WITH parent, visited WHERE NOT is_hub
+    MATCH (parent)-[r:RELATES_TO]-(other)
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    RETURN other, r.id AS place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH ()-[r:RELATES_TO]->(other)
+    WHERE r.namespace = $namespace AND r.source_id = parent.id AND r.target_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.source_id AS hub, r.target_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH (other)-[r:RELATES_TO]->()
+    WHERE r.namespace = $namespace AND r.target_id = parent.id AND r.source_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.target_id AS hub, r.source_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+  }
+  WITH other, min([position, place]) AS discovery ORDER BY discovery LIMIT $max_entities
+  WITH collect(other) AS found
+  RETURN found[..$max_entities - used] AS l2
+}
+WITH l0, l1, l2, visited + l2 AS visited, used + size(l2) AS used
+CALL (l2, visited, used) {
+  UNWIND CASE WHEN $max_hops < 3 OR used >= $max_entities THEN [] ELSE range(0, size(l2) - 1) END AS position
+  WITH position, l2[position] AS parent, visited
+  WITH position, parent, visited, COUNT { (parent)-[:RELATES_TO]-() } > $hub_degree AS is_hub
+  CALL (parent, visited, is_hub) {
+    WITH parent, visited WHERE NOT is_hub
+    MATCH (parent)-[r:RELATES_TO]-(other)
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    RETURN other, r.id AS place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH ()-[r:RELATES_TO]->(other)
+    WHERE r.namespace = $namespace AND r.source_id = parent.id AND r.target_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.source_id AS hub, r.target_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH (other)-[r:RELATES_TO]->()
+    WHERE r.namespace = $namespace AND r.target_id = parent.id AND r.source_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.target_id AS hub, r.source_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+  }
+  WITH other, min([position, place]) AS discovery ORDER BY discovery LIMIT $max_entities
+  WITH collect(other) AS found
+  RETURN found[..$max_entities - used] AS l3
+}
+WITH l0, l1, l2, l3, visited + l3 AS visited, used + size(l3) AS used
+CALL (l3, visited, used) {
+  UNWIND CASE WHEN $max_hops < 4 OR used >= $max_entities THEN [] ELSE range(0, size(l3) - 1) END AS position
+  WITH position, l3[position] AS parent, visited
+  WITH position, parent, visited, COUNT { (parent)-[:RELATES_TO]-() } > $hub_degree AS is_hub
+  CALL (parent, visited, is_hub) {
+    WITH parent, visited WHERE NOT is_hub
+    MATCH (parent)-[r:RELATES_TO]-(other)
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    RETURN other, r.id AS place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH ()-[r:RELATES_TO]->(other)
+    WHERE r.namespace = $namespace AND r.source_id = parent.id AND r.target_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.source_id AS hub, r.target_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH (other)-[r:RELATES_TO]->()
+    WHERE r.namespace = $namespace AND r.target_id = parent.id AND r.source_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.target_id AS hub, r.source_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+  }
+  WITH other, min([position, place]) AS discovery ORDER BY discovery LIMIT $max_entities
+  WITH collect(other) AS found
+  RETURN found[..$max_entities - used] AS l4
+}
+WITH l0, l1, l2, l3, l4, visited + l4 AS visited, used + size(l4) AS used
+CALL (l4, visited, used) {
+  UNWIND CASE WHEN $max_hops < 5 OR used >= $max_entities THEN [] ELSE range(0, size(l4) - 1) END AS position
+  WITH position, l4[position] AS parent, visited
+  WITH position, parent, visited, COUNT { (parent)-[:RELATES_TO]-() } > $hub_degree AS is_hub
+  CALL (parent, visited, is_hub) {
+    WITH parent, visited WHERE NOT is_hub
+    MATCH (parent)-[r:RELATES_TO]-(other)
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    RETURN other, r.id AS place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH ()-[r:RELATES_TO]->(other)
+    WHERE r.namespace = $namespace AND r.source_id = parent.id AND r.target_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.source_id AS hub, r.target_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+   UNION ALL
+    WITH parent, visited WHERE is_hub
+    MATCH (other)-[r:RELATES_TO]->()
+    WHERE r.namespace = $namespace AND r.target_id = parent.id AND r.source_id > ''
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND (other.live OR other.invalidated_at > $believed_at OR ($include_invalidated AND other.live IS NOT NULL))
+      AND ($believed_at IS NULL OR other.created_at <= $believed_at)
+      AND NOT other IN visited
+    WITH DISTINCT r.namespace AS whose, r.target_id AS hub, r.source_id AS place, other
+    ORDER BY whose, hub, place LIMIT $max_entities
+    RETURN other, place
+  }
+  WITH other, min([position, place]) AS discovery ORDER BY discovery LIMIT $max_entities
+  WITH collect(other) AS found
+  RETURN found[..$max_entities - used] AS l5
+}
+WITH l0, l1, l2, l3, l4, l5, visited + l5 AS visited, used + size(l5) AS used
+WITH visited, CASE $max_hops WHEN 0 THEN [] WHEN 1 THEN l0 WHEN 2 THEN l0 + l1 WHEN 3 THEN l0 + l1 + l2
+     WHEN 4 THEN l0 + l1 + l2 + l3 ELSE l0 + l1 + l2 + l3 + l4 END AS expanded
+WITH visited, expanded, [n IN visited WHERE COUNT { (n)-[:RELATES_TO]-() } > $hub_degree] AS big
+WITH visited, expanded, big, [n IN visited WHERE NOT n IN big] AS small,
+     [place IN range(0, size(expanded) - 1) WHERE expanded[place] IN big] AS hubs
+CALL (expanded, visited, hubs, small, big) {
+  CALL (expanded, visited, hubs, small, big) {
+    UNWIND [place IN range(0, size(expanded) - 1) WHERE NOT place IN hubs] AS position
+    WITH position, expanded[position] AS parent, visited
+    MATCH (parent)-[r:RELATES_TO]-(other)
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+      AND other IN visited
+    RETURN r, position
+   UNION ALL                                       // edges of an expanded hub, seen from their other end
+    WITH [place IN hubs | expanded[place]] AS expanded_hubs, hubs, small
+    UNWIND CASE WHEN hubs = [] THEN [] ELSE small END AS end
+    MATCH (end)-[r:RELATES_TO]-(hub) WHERE hub IN expanded_hubs
+      AND (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+    RETURN r, [place IN hubs WHERE expanded[place] = hub][0] AS position
+   UNION ALL                                       // and between two hubs, through the index
+    UNWIND hubs AS position
+    UNWIND big AS other
+    WITH position, expanded[position] AS hub, other
+    CALL (hub, other) {
+      MATCH ()-[r:RELATES_TO]->() WHERE r.namespace = $namespace AND r.source_id = hub.id AND r.target_id = other.id
+      RETURN r
+     UNION
+      MATCH ()-[r:RELATES_TO]->() WHERE r.namespace = $namespace AND r.source_id = other.id AND r.target_id = hub.id
+      RETURN r
+    }
+    WITH r, position
+    WHERE (r.live OR r.closed_at > $believed_at OR $include_invalidated)
+      AND ($believed_at IS NULL OR r.recorded_at <= $believed_at)
+      AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
+      AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
+    RETURN r, position
+  }
+  WITH r, min([position, r.id]) AS walked ORDER BY walked
+  WITH r LIMIT $limit
+  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
+    valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(r.provenance_created_at)}) AS relationships
+}
+CALL (visited) {
+  UNWIND range(0, size(visited) - 1) AS rank
+  WITH rank, visited[rank] AS n
+  CALL (n) {
+    MATCH (n)<-[:MENTIONS]-(f:Fact)
+    WHERE (f.live OR ($include_invalidated AND f.live IS NOT NULL) OR f.closed_at > $believed_at)
+      AND ($believed_at IS NULL OR f.recorded_at <= $believed_at)
+      AND (NOT f.quarantined OR 'quarantined' IN $tags)
+      AND ($tags = [] OR EXISTS { (f)-[:TAGGED]->(tag:Tag) WHERE tag.name IN $tags })
+      AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
+      AND ($changed_since IS NULL OR f.valid_from > $changed_since
+        OR (f.valid_until > $changed_since AND f.valid_until < datetime({year: 10000, timezone: 'Z'})))
+    WITH f ORDER BY f.valid_from DESC, f.id LIMIT $limit
+    RETURN collect(f) AS newest
+  }
+  UNWIND range(0, size(newest) - 1) AS place
+  WITH newest[place] AS f, min([rank, place]) AS place ORDER BY place LIMIT $limit
+  RETURN collect(f) AS facts
+}
+CALL (facts) {
+  UNWIND range(0, size(facts) - 1) AS rank
+  WITH rank, facts[rank] AS f
+  MATCH (t:Theme {namespace: $namespace, id: f.theme_id}) WHERE NOT t:Placeholder
+  WITH t, min(rank) AS place ORDER BY place LIMIT $limit
+  RETURN collect(t {.id, .label, .description,
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(t.provenance_created_at),
+    fact_ids: COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }}) AS themes
+}
+CALL (facts) {
+  UNWIND range(0, size(facts) - 1) AS rank
+  WITH rank, facts[rank] AS f
+  MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
+  WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
+  RETURN collect(e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(e.provenance_created_at),
+    fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
+    messages: COLLECT {
+      MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
+      UNWIND x.positions AS p
+      RETURN m {.id, .role, .content, .conversation, .speaker, .metadata, timestamp: toString(m.timestamp),
+        .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+        provenance_created_at: toString(m.provenance_created_at)}
+      ORDER BY p
+    }}) AS episodes
+}
+WITH *, visited AS mentioned
+WITH *, [n IN mentioned WHERE $entity_types IS NULL OR n.entity_type IN $entity_types | n][..$limit] AS kept
+RETURN themes AS themes,
+  [f IN facts | f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
+    valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(f.provenance_created_at),
+    entity_ids: COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    source_episode_ids: COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    source_message_ids: COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    tags: COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }}] AS facts,
+  episodes,
+  [n IN kept | n {.id, .name, .entity_type, .attributes, .superseded_by,
+    created_at: toString(n.created_at), updated_at: toString(n.updated_at), invalidated_at: toString(n.invalidated_at),
+    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
+    provenance_created_at: toString(n.provenance_created_at)}] AS entities,
+  relationships
