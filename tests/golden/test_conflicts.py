@@ -99,9 +99,7 @@ async def auto_resolve_all(
 async def resolve_conflict(
     store: IndexedStore, facts: Sequence[Fact], golden: Any, given: dict[str, Any]
 ) -> dict[str, Any]:
-    sides = {
-        fact.id: ConflictingFact(id=fact.id, content=fact.content, valid_from=fact.valid_from) for fact in facts
-    }
+    sides = {fact.id: ConflictingFact(id=fact.id, content=fact.content, valid_from=fact.valid_from) for fact in facts}
     conflict = Conflict(kind="negation", confidence=0.8, a=sides[given["a"]], b=sides[given["b"]])
     await ConflictDetector(store, store.index).resolve_conflict(conflict, given["resolution"])
     return {"invalidated": await closed_since(store, facts)}

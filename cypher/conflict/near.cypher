@@ -1,0 +1,43 @@
+// For each of many facts those near to it that mention an entity that it mentions, best first, ties by latest start, id.
+//
+// params:
+//   $namespace : STRING
+//   $ids       : LIST<STRING>   whose neighbours are wanted; each once
+//   $least     : FLOAT          the least cosine, included
+//   $few       : INTEGER        how many neighbours are looked for at first, the fact itself among them
+//   $limit     : INTEGER        the most, likewise, before those that share no entity are left out
+// returns, a row for each fact that has such a neighbour:
+//   fact : [STRING, STRING, INTEGER]         id, content, start in microseconds since 1970
+//   near : LIST<[STRING, STRING, INTEGER]>   likewise; neither closed nor quarantined
+//
+// why: the fact's own vector is the question, so none travels. A search costs what it may return: only where the last
+// of the few is near as well is the full number looked for. Entities are compared from the side of the fact that was
+// found, which mentions few, never from the entity, which many may mention.
+CYPHER 25
+UNWIND $ids AS id
+MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE fact.embedding_1 IS NOT NULL
+WITH fact, vector(fact.embedding_1, 384, FLOAT32) AS embedding,
+     COLLECT { MATCH (fact)-[:MENTIONS]->(e:Entity) RETURN e } AS mentioned
+WHERE mentioned <> []
+CALL (embedding) {
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
+    WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $few) SCORE AS similarity
+  RETURN count(f) AS found, min(similarity) AS lowest,
+         collect(CASE WHEN 2 * similarity - 1 >= $least THEN [f, 2 * similarity - 1] END) AS first
+}
+CALL (fact, embedding, found, lowest, first) {
+  WITH fact, first WHERE found < $few OR $few >= $limit OR 2 * lowest - 1 < $least
+  UNWIND first AS hit
+  WITH fact, hit[0] AS f, hit[1] AS score WHERE f <> fact
+  RETURN f, score
+ UNION ALL
+  WITH fact, embedding WHERE found = $few AND $few < $limit AND 2 * lowest - 1 >= $least
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
+    WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $limit) SCORE AS similarity
+  WITH fact, f, 2 * similarity - 1 AS score WHERE score >= $least AND f <> fact
+  RETURN f, score
+}
+WITH fact, f, score WHERE EXISTS { MATCH (f)-[:MENTIONS]->(e:Entity) WHERE e IN mentioned }
+WITH fact, f, score ORDER BY score DESC, f.valid_from DESC, f.id
+RETURN [fact.id, fact.content, fact.valid_from.epochMillis * 1000 + fact.valid_from.microsecond % 1000] AS fact,
+       collect([f.id, f.content, f.valid_from.epochMillis * 1000 + f.valid_from.microsecond % 1000]) AS near
