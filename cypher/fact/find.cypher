@@ -49,7 +49,7 @@ CALL () {
     AND ($exclude_tags = [] OR NOT EXISTS { (f)-[:TAGGED]->(tag:Tag) WHERE tag.name IN $exclude_tags })
   RETURN f ORDER BY f.valid_from DESC, f.id SKIP $offset LIMIT $limit
 }
-RETURN f {.id, .content, .theme_id, .invalidated_by, .access_count,
+RETURN f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
   valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
   recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
   .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,

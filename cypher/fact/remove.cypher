@@ -6,6 +6,7 @@
 // returns (one row):
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, key]>   placeholders and tags whose last reference this write took away
+//   related      : LIST<STRING>         ids of those whose statement pointed to an entity
 //
 // why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
 CYPHER 25
@@ -15,23 +16,24 @@ CALL () {
   WITH fact ORDER BY id
   REMOVE fact.fresh
   WITH fact WHERE fact.id IS NOT NULL AND NOT fact:Placeholder
-  RETURN collect(fact) AS facts
+  RETURN collect(fact) AS facts, collect(CASE WHEN EXISTS { (fact)-[:OBJECT]->() } THEN fact.id END) AS related
 }
 CALL (facts) {
   UNWIND facts AS fact
-  MATCH (fact)-[old:MENTIONS|FROM_EPISODE|CITES|TAGGED]->(target)
-  WITH old, target, CASE type(old) WHEN 'MENTIONS' THEN 0 WHEN 'FROM_EPISODE' THEN 1 WHEN 'CITES' THEN 2 ELSE 3 END AS kind
+  MATCH (fact)-[old:MENTIONS|FROM_EPISODE|CITES|TAGGED|SUBJECT|OBJECT]->(target)
+  WITH old, target, CASE type(old) WHEN 'FROM_EPISODE' THEN 1 WHEN 'CITES' THEN 2 WHEN 'TAGGED' THEN 3 ELSE 0 END AS kind
   ORDER BY kind, coalesce(target.id, target.name)
   DELETE old
   WITH DISTINCT target
   RETURN collect(target) AS left
 }
-WITH facts, left, [f IN facts | f.id] AS removed
+WITH facts, related, left, [f IN facts | f.id] AS removed
 CALL (facts) {
   UNWIND facts AS fact
   CALL (fact) {
     WITH fact WHERE EXISTS { (fact)--() }
-    SET fact = {namespace: fact.namespace, id: fact.id}, fact:Placeholder
+    FOREACH (name IN [key IN keys(fact) WHERE NOT key IN ['namespace', 'id']] | SET fact[name] = null)
+    SET fact:Placeholder
     UNION
     WITH fact WHERE NOT EXISTS { (fact)--() }
     DELETE fact
@@ -46,4 +48,4 @@ CALL (left) {
   DELETE target
   RETURN collect(gone) AS placeholders
 }
-RETURN removed, placeholders
+RETURN removed, placeholders, related

@@ -18,7 +18,7 @@ CALL (e) {
   MATCH (e)<-[r:RELATES_TO]-() RETURN r
 }
 WITH r WHERE (r.live OR $include_invalidated) AND ($relation_type IS NULL OR r.relation_type = $relation_type)
-RETURN r {.id, .source_id, .target_id, .relation_type, .weight, .attributes, .invalidated_by,
+RETURN r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
   valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
   recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
   .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,

@@ -26,6 +26,7 @@ class ReceiptDraft:
         self._placeholders: dict[tuple[RecordKind, str], None] = {}
         self._gone: dict[tuple[RecordKind, str], None] = {}
         self._merged: dict[str, str] = {}
+        self._superseded: dict[tuple[RecordKind, str], None] = {}
         self._refused: list[Refusal] = []
 
     def created(self, kind: RecordKind, ids: Iterable[str]) -> None:
@@ -61,12 +62,22 @@ class ReceiptDraft:
         """Assertions that met a stored relationship."""
         self._merged.update(ids)
 
+    def superseded(self, keys: Iterable[tuple[RecordKind, str]]) -> None:
+        """Records that others replace."""
+        self._superseded.update(dict.fromkeys(keys))
+
+    def not_created(self, kind: RecordKind, ids: Iterable[str]) -> list[str]:
+        """Those of the ids that were stored before they were put."""
+        return [record_id for record_id in ids if (kind, record_id) not in self._created]
+
     def finished(self, *, claimed: Mapping[str, str]) -> Receipt:
-        """The receipt; ids by kind, in order of id."""
+        """The receipt; ids by kind, in order of id. What was removed and put again is changed."""
+        again = self._created.keys() & self._removed.keys()
         return Receipt(
-            created=_gathered(self._created),
-            changed=_gathered(self._changed),
-            removed=_gathered(self._removed),
+            created=_gathered(self._created.keys() - again),
+            changed=_gathered({**self._changed, **dict.fromkeys(again)}),
+            superseded=_gathered(self._superseded),
+            removed=_gathered(self._removed.keys() - again),
             refused=self._refused,
             placeholders=_gathered(self._placeholders),
             placeholders_removed=_gathered(self._gone),

@@ -18,6 +18,7 @@ from remembrancer.graph.values import (
 from remembrancer.records import Entity, Episode, Fact, Message, Relationship, Theme, name_key
 from remembrancer.records.key import without_repeats
 from remembrancer.records.recall_copies import context_around, grams_of, mentions_time, names_in
+from remembrancer.records.statement import canonical_predicate
 
 Row = dict[str, Any]
 
@@ -56,6 +57,7 @@ def relationship_row(relationship: Relationship) -> Row:
         "invalidated_by": relationship.invalidated_by,
         "recorded_at": relationship.recorded_at,
         "closed_at": relationship.closed_at,
+        "fact_id": relationship.fact_id,
         **provenance_properties(relationship.provenance),
     }
     return {
@@ -110,6 +112,8 @@ def episode_row(episode: Episode) -> Row:
         "started_at": episode.started_at,
         "ended_at": episode.ended_at,
         "conversation": conversation_key(episode.messages[0].conversation) if episode.messages else None,
+        "unread_message_ids": list(episode.unread_message_ids) or None,
+        "unread_count": len(episode.unread_message_ids) or None,
         **provenance_properties(episode.provenance),
     }
     return {
@@ -123,8 +127,12 @@ def episode_row(episode: Episode) -> Row:
 
 def fact_row(fact: Fact) -> Row:
     """What `fact.put` writes."""
+    statement = fact.statement
     properties = {
         "content": fact.content,
+        "statement": None if statement is None else as_json(statement.model_dump(mode="json")),
+        "statement_key": None if statement is None else statement.key,
+        "predicate": None if statement is None else canonical_predicate(statement.predicate),
         "grams": grams_of(fact.content) or None,
         "theme_id": fact.theme_id,
         "valid_from": fact.valid_from,
@@ -144,6 +152,8 @@ def fact_row(fact: Fact) -> Row:
         "episodes": with_positions(fact.source_episode_ids),
         "messages": with_positions(fact.source_message_ids),
         "tags": with_positions(fact.tags),
+        "subject": None if statement is None else statement.subject_id,
+        "object": None if statement is None else statement.object_id,
     }
 
 
@@ -207,6 +217,7 @@ def episode_from(row: Row) -> Episode:
             **row,
             "embedding": from_vector(row.get("embedding")),
             "messages": [message_from(message) for message in row["messages"]],
+            "unread_message_ids": row.get("unread_message_ids") or [],
             "provenance": take_provenance(row),
         }
     )
@@ -215,7 +226,12 @@ def episode_from(row: Row) -> Episode:
 def fact_from(row: Row) -> Fact:
     """The fact of a row."""
     return Fact.model_validate(
-        {**row, "embedding": from_vector(row.get("embedding")), "provenance": take_provenance(row)}
+        {
+            **row,
+            "statement": from_json(row["statement"]) or None,
+            "embedding": from_vector(row.get("embedding")),
+            "provenance": take_provenance(row),
+        }
     )
 
 

@@ -15,6 +15,7 @@ from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Row, Transaction, first
 from remembrancer.graph.ledger import pass_properties, verdict_properties
+from remembrancer.graph.passes import PassWriter, chunks, outdated
 from remembrancer.graph.receipts import ReceiptDraft
 from remembrancer.graph.values import closed_token, namespace_token, with_positions
 from remembrancer.records import (
@@ -29,7 +30,10 @@ from remembrancer.records import (
     name_key,
 )
 from remembrancer.records.assertion import StoredWindow, resolve_assertions
+from remembrancer.records.batch import ExpectedStatements
 from remembrancer.records.gate import NOT_ON_TRIAL
+from remembrancer.records.stated import is_relational, stated_relationship, stated_relationship_id, with_entities
+from remembrancer.records.statement import statement_key
 
 _REMOVAL_ORDER: tuple[RecordKind, ...] = ("relationship", "theme", "fact", "episode", "message", "entity")
 
@@ -37,12 +41,15 @@ _REMOVAL_ORDER: tuple[RecordKind, ...] = ("relationship", "theme", "fact", "epis
 class BatchWriter:
     """Writes one batch inside a transaction that it is handed; made anew for every attempt."""
 
-    def __init__(self, transaction: Transaction, *, namespace: str, space: int, now: dt.datetime) -> None:
+    def __init__(
+        self, transaction: Transaction, *, namespace: str, space: int, dimensions: int, now: dt.datetime
+    ) -> None:
         self._transaction = transaction
         self._namespace = namespace
         self._embedding = f"embedding_{space}"
         self._now = now
         self._draft = ReceiptDraft()
+        self._passes = PassWriter(transaction, namespace=namespace, space=space, dimensions=dimensions)
 
     async def write(self, batch: RecordBatch, *, idempotency_key: str | None) -> Receipt:
         """Write the batch, or answer with the receipt of the write that had this key first.
@@ -51,12 +58,14 @@ class BatchWriter:
             ConcurrencyError: An episode or theme does not hold as many messages or facts as the batch expects, or a
                 message that is to go into such an episode is in another one.
             NotFoundError: Facts are to be added to a theme that is not stored.
+            PlanOutdatedError: Records are not stored as the batch expects.
         """
         if idempotency_key is not None:
             earlier = await self._once(idempotency_key, None)
             if earlier is not None:
                 return Receipt.model_validate_json(earlier).model_copy(update={"replayed": True})
         await self._expect(batch)
+        batch = await self._passes.check(batch)
         await self._remove(batch)
         claimed = await self._claim(batch.claims)
         batch = _with_claims(batch, claimed)
@@ -65,10 +74,13 @@ class BatchWriter:
         await self._put_facts(batch)
         await self._put("theme", [rows.theme_row(theme) for theme in batch.themes])
         await self._add_to_themes(batch)
-        await self._put_relationships(batch.relationships)
+        stated = {edge.id: edge for fact in batch.facts if (edge := stated_relationship(fact)) is not None}
+        own = {edge.id: edge for edge in batch.relationships}
+        await self._put_relationships([*{**stated, **own}.values()])
         await self._assert(batch.assertions)
         for gate_pass in batch.gate_passes:
             await self._decide(gate_pass)
+        await self._audit(batch)
         receipt = self._draft.finished(claimed=claimed)
         if idempotency_key is not None:
             await self._once(idempotency_key, receipt.model_dump_json())
@@ -84,6 +96,14 @@ class BatchWriter:
     async def _expect(self, batch: RecordBatch) -> None:
         await self._expect_of("episode", "messages", batch.expected_messages, [one.id for one in batch.episodes])
         await self._expect_of("theme", "facts", batch.expected_facts, [one.id for one in batch.themes])
+        await self._expect_statements(batch.expected_statements)
+
+    async def _audit(self, batch: RecordBatch) -> None:
+        absent = batch.expected_absent.items()
+        if there := [one for kind, ids in absent for one in self._draft.not_created(kind, ids)]:
+            raise outdated(batch, there)
+        if batch.audit is not None:
+            await self._passes.record(batch.audit, self._draft)
 
     async def _expect_of(self, kind: RecordKind, counted: str, expected: dict[str, int], put: list[str]) -> None:
         if not expected:
@@ -92,13 +112,26 @@ class BatchWriter:
             if row[counted] != expected[row["id"]]:
                 raise ConcurrencyError(kind, row["id"], expected=expected[row["id"]], actual=row[counted])
 
+    async def _expect_statements(self, expected: Sequence[ExpectedStatements]) -> None:
+        if not expected:
+            return
+        by_key = {statement_key(one.subject_id, one.predicate): one for one in expected}
+        keys = [{"key": key, "subject_id": by_key[key].subject_id} for key in sorted(by_key)]
+        row = first(await self._run("fact.expect_statements", rows=keys))
+        self._draft.placeholders_made("entity", row["placeholders"])
+        for found in row["counted"]:
+            one = by_key[found["key"]]
+            if found["facts"] != one.facts:
+                raise ConcurrencyError("statement", one.subject_id, expected=one.facts, actual=found["facts"])
+
     async def _remove(self, batch: RecordBatch) -> None:
         for kind in _REMOVAL_ORDER:
-            if ids := batch.removals.get(kind):
-                row = first(await self._run(f"{kind}.remove", ids=sorted(ids)))
+            for ids in chunks(sorted(batch.removals.get(kind, ()))):
+                row = first(await self._run(f"{kind}.remove", ids=ids))
                 self._draft.removed(kind, row["removed"])
                 self._draft.removed("relationship", row.get("relationships", ()))
                 self._draft.placeholders_gone(row.get("placeholders", ()))
+                await self._remove_stated(row.get("related", ()))
 
     async def _claim(self, claims: Sequence[Entity]) -> dict[str, str]:
         if not claims:
@@ -115,8 +148,9 @@ class BatchWriter:
     async def _put(self, kind: RecordKind, records: Sequence[Row], **parameters: Any) -> Row | None:
         if not records:
             return None
-        ordered = sorted(records, key=_row_id)
-        row = first(await self._run(f"{kind}.put", rows=ordered, embedding_property=self._embedding, **parameters))
+        parameters["embedding_property"] = self._embedding
+        ordered = chunks(sorted(records, key=_row_id))
+        row = _joined([first(await self._run(f"{kind}.put", rows=some, **parameters)) for some in ordered])
         self._draft.created(kind, row["created"])
         self._draft.changed(kind, row["changed"])
         self._draft.placeholders_gone(row.get("removed", ()))
@@ -149,6 +183,15 @@ class BatchWriter:
             self._draft.placeholders_made("entity", made["entities"])
             self._draft.placeholders_made("episode", made["episodes"])
             self._draft.placeholders_made("message", made["messages"])
+            # A statement that no longer points to an entity is no longer an edge.
+            pointing = {fact.id for fact in batch.facts if is_relational(fact)}
+            await self._remove_stated([fact_id for fact_id in row["related"] if fact_id not in pointing])
+
+    async def _remove_stated(self, fact_ids: Sequence[str]) -> None:
+        for ids in chunks(sorted(stated_relationship_id(fact_id) for fact_id in fact_ids)):
+            row = first(await self._run("relationship.remove", ids=ids))
+            self._draft.removed("relationship", row["removed"])
+            self._draft.placeholders_gone(row["placeholders"])
 
     async def _add_to_themes(self, batch: RecordBatch) -> None:
         additions: dict[str, list[str]] = {}
@@ -169,7 +212,8 @@ class BatchWriter:
         if not relationships:
             return
         ordered = sorted((rows.relationship_row(relationship) for relationship in relationships), key=_row_id)
-        row = first(await self._run("relationship.put", rows=ordered, now=self._now))
+        put = [first(await self._run("relationship.put", rows=some, now=self._now)) for some in chunks(ordered)]
+        row = _joined(put)
         self._draft.created("relationship", row["created"])
         self._draft.changed("relationship", row["changed"])
         self._draft.placeholders_made("entity", row["placeholders"])
@@ -229,6 +273,21 @@ class BatchWriter:
         self._draft.placeholders_gone(first(written)["removed"])
 
 
+def _joined(answers: Sequence[Row]) -> Row:
+    """The answers of one statement that was sent in parts: lists one after the other, also those in a map."""
+    joined: Row = {}
+    for answer in answers:
+        for name, value in answer.items():
+            known = joined.get(name)
+            if known is None:
+                joined[name] = value
+            elif isinstance(value, dict):
+                joined[name] = _joined([known, value])
+            else:
+                joined[name] = [*known, *value]
+    return joined
+
+
 def _row_id(row: Row) -> str:
     record_id: str = row["id"]
     return record_id
@@ -248,7 +307,7 @@ def _with_claims(batch: RecordBatch, claimed: dict[str, str]) -> RecordBatch:
 
     return batch.model_copy(
         update={
-            "facts": tuple(f.model_copy(update={"entity_ids": named(f.entity_ids)}) for f in batch.facts),
+            "facts": tuple(with_entities(fact, claimed) for fact in batch.facts),
             "relationships": tuple(moved(relationship) for relationship in batch.relationships),
             "assertions": tuple(moved(relationship) for relationship in batch.assertions),
         }

@@ -10,6 +10,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
+from remembrancer.inmemory.trail import Trail
 from remembrancer.records import (
     Entity,
     Episode,
@@ -53,6 +54,7 @@ class RecordGraph:
         runs: Scored runs, in the order in which they were recorded first.
         gate_passes: Passes of the retention gate, in order.
         version: Grows with every change but the counting of usage.
+        trail: What lifecycle passes did.
     """
 
     def __init__(self) -> None:
@@ -70,6 +72,7 @@ class RecordGraph:
         self.message_recorded_at: dict[str, dt.datetime] = {}
         self.runs: dict[str, RunOutcome] = {}
         self.gate_passes: dict[str, GatePass] = {}
+        self.trail = Trail()
         self.version: int = getattr(self, "version", 0) + 1
         self._by_kind: dict[RecordKind, dict[str, Any]] = {
             "message": self.messages,
@@ -82,6 +85,7 @@ class RecordGraph:
         self._names: dict[Holder, tuple[Reference, ...]] = {}
         self._named_by: dict[Reference, set[Holder]] = {}
         self._called: dict[str, set[str]] = {}
+        self._stating: dict[str, set[str]] = {}
         self._listings: dict[RecordKind, list[str]] = {}
 
     def get(self, reference: Reference) -> Any:
@@ -95,8 +99,8 @@ class RecordGraph:
         return record_id in self._by_kind[kind]
 
     def is_placeholder(self, reference: Reference) -> bool:
-        """Whether a record names this one, and it is not stored."""
-        return reference in self._named_by and not self.is_stored(reference)
+        """Whether a record or an audit edge names this one, and it is not stored."""
+        return (reference in self._named_by or self.trail.names(*reference)) and not self.is_stored(reference)
 
     def names(self, reference: Reference) -> tuple[Reference, ...]:
         """What a record names; nothing for one that is not stored."""
@@ -109,6 +113,10 @@ class RecordGraph:
     def called(self, key: str) -> list[Entity]:
         """Entities with this `name_key`, closed ones too."""
         return [self.entities[entity_id] for entity_id in self._called.get(key, ())]
+
+    def stating(self, key: str) -> list[str]:
+        """Ids of the facts whose statement has this key, closed ones too, in listing order."""
+        return self.in_order("fact", self._stating.get(key, ()))
 
     def listed(self, kind: RecordKind) -> list[str]:
         """All stored ids of a kind in listing order; not to be changed."""
@@ -129,6 +137,10 @@ class RecordGraph:
         if kind == "entity":
             self._forget_name(record.id)
             self._called.setdefault(name_key(record.name, record.entity_type), set()).add(record.id)
+        if kind == "fact":
+            self._forget_statement(record.id)
+            if record.statement is not None:
+                self._stating.setdefault(record.statement.key, set()).add(record.id)
         self._by_kind[kind][record.id] = record
         self._link(reference, tuple(dict.fromkeys(names)))
         self._changed(kind)
@@ -138,6 +150,8 @@ class RecordGraph:
         kind, record_id = reference
         if kind == "entity":
             self._forget_name(record_id)
+        if kind == "fact":
+            self._forget_statement(record_id)
         del self._by_kind[kind][record_id]
         if kind == "episode":
             del self.episode_messages[record_id]
@@ -163,6 +177,14 @@ class RecordGraph:
     def touch(self, fact: Fact) -> None:
         """Replace a fact by itself with other usage."""
         self.facts[fact.id] = fact
+
+    def _forget_statement(self, fact_id: str) -> None:
+        stored = self.facts.get(fact_id)
+        if stored is not None and stored.statement is not None:
+            key = stored.statement.key
+            self._stating[key].discard(fact_id)
+            if not self._stating[key]:
+                del self._stating[key]
 
     def _forget_name(self, entity_id: str) -> None:
         stored = self.entities.get(entity_id)

@@ -8,15 +8,20 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from remembrancer.inmemory.candidates import CandidateSearch
+from remembrancer.inmemory.expecting import stored_messages
 from remembrancer.inmemory.graph import RecordGraph
+from remembrancer.inmemory.history import evidence, history
 from remembrancer.inmemory.index import InMemoryIndex
 from remembrancer.inmemory.ledger import InMemoryLedger
-from remembrancer.inmemory.transaction import Transaction, stored_messages
+from remembrancer.inmemory.transaction import Transaction
 from remembrancer.ports import Direction, MemoryStore
-from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text
+from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text, whole_number
+from remembrancer.ports.arguments import copied_statement, statement_keys
 from remembrancer.ports.arguments import direction as checked_direction
+from remembrancer.ports.audit import MAX_EVIDENCE
 from remembrancer.ports.recall import Candidates, RecallQuestion
 from remembrancer.records import (
+    AuditEntry,
     Clock,
     EmbeddingSpace,
     Entity,
@@ -24,6 +29,7 @@ from remembrancer.records import (
     Fact,
     InvalidInputError,
     Message,
+    Pass,
     Receipt,
     RecordBatch,
     Relationship,
@@ -31,6 +37,7 @@ from remembrancer.records import (
     system_clock,
 )
 from remembrancer.records.fact import MAX_INTEGER
+from remembrancer.records.history import Evidence, History
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_id, require_ids, require_key
 
@@ -120,7 +127,7 @@ class InMemoryStore(MemoryStore):
 
     async def get_facts(self, ids: Sequence[str]) -> dict[str, Fact]:
         """The stored ones of these, in the order asked for."""
-        return dict(_found(self._graph.facts, ids))
+        return {fact_id: _own(fact) for fact_id, fact in _found(self._graph.facts, ids)}
 
     async def get_themes(self, ids: Sequence[str]) -> dict[str, Theme]:
         """The stored ones of these, in the order asked for."""
@@ -175,7 +182,12 @@ class InMemoryStore(MemoryStore):
             and (not wanted or not wanted.isdisjoint(fact.tags))
             and unwanted.isdisjoint(fact.tags)
         ]
-        return matching[skipped : skipped + most]
+        return [_own(fact) for fact in matching[skipped : skipped + most]]
+
+    async def find_statements(self, subjects: Sequence[tuple[str, str]]) -> list[Fact]:
+        """Facts that state something of these subjects and predicates, closed and quarantined ones too."""
+        wanted = {one for key in statement_keys(subjects) for one in self._graph.stating(key)}
+        return [_own(self._graph.facts[fact_id]) for fact_id in self._graph.in_order("fact", wanted)]
 
     async def get_relationships_for_entity(
         self,
@@ -224,6 +236,13 @@ class InMemoryStore(MemoryStore):
                     return self._whole(episode)
         return None
 
+    async def find_unread_episodes(self, *, after: str | None = None, limit: int = 100) -> list[Episode]:
+        """Episodes with `unread_message_ids`, by id."""
+        beyond = "" if after is None else require_id(after, field="after")
+        most, _ = page(limit, 0)
+        unread = sorted(one.id for one in self._graph.episodes.values() if one.unread_message_ids and one.id > beyond)
+        return [self._whole(self._graph.episodes[episode_id]) for episode_id in unread[:most]]
+
     async def stored_message_ids(self, ids: Sequence[str]) -> set[str]:
         """Those of the ids under which a message is stored."""
         return {message_id for message_id, _ in _found(self._graph.messages, ids)}
@@ -251,6 +270,35 @@ class InMemoryStore(MemoryStore):
         self._graph.clear()
         self._receipts.clear()
 
+    async def get_pass(self, pass_id: str) -> Pass | None:
+        """The pass, or `None`."""
+        return self._graph.trail.passes.get(require_id(pass_id, field="pass_id"))
+
+    async def list_passes(self, *, limit: int = 100, offset: int = 0) -> list[Pass]:
+        """Passes, latest first, then by id."""
+        most, skipped = page(limit, offset)
+        return self._graph.trail.latest()[skipped : skipped + most]
+
+    async def pass_entries(self, pass_id: str, *, limit: int = 1_000, offset: int = 0) -> list[AuditEntry]:
+        """What a pass did to each record, in the order of its plan."""
+        wanted = require_id(pass_id, field="pass_id")
+        most, skipped = page(limit, offset)
+        return self._graph.trail.entries.get(wanted, [])[skipped : skipped + most]
+
+    async def record_entries(self, record_id: str) -> list[tuple[Pass, AuditEntry]]:
+        """What passes did to a record, oldest first."""
+        return self._graph.trail.of_record(require_id(record_id, field="record_id"))
+
+    async def history(self, record_id: str) -> History:
+        """What is known of an id."""
+        return history(self._graph, require_id(record_id, field="record_id"))
+
+    async def why(self, record_id: str, *, limit: int = 100) -> Evidence | None:
+        """What a stored record rests on; `None` when there is none."""
+        wanted = require_id(record_id, field="record_id")
+        most = whole_number(limit, field="limit", most=MAX_EVIDENCE)
+        return evidence(self._graph, wanted, limit=most)
+
     async def gather_candidates(self, question: RecallQuestion) -> Candidates:
         """Candidates for a recall, by vector, by text, by date and through facts."""
         return CandidateSearch(self._graph, question, self._index.nearest).gather()
@@ -266,12 +314,21 @@ class InMemoryStore(MemoryStore):
         if entity_id is None:
             listed = self._graph.listed("fact")
         else:
-            listed = self._graph.in_order("fact", self._graph.named_by(("entity", entity_id), "fact"))
+            named_by = self._graph.named_by(("entity", entity_id), "fact")
+            mentioning = (one for one in named_by if entity_id in self._graph.facts[one].entity_ids)
+            listed = self._graph.in_order("fact", mentioning)
         return (self._graph.facts[fact_id] for fact_id in listed)
 
 
 def _found(stored: dict[str, R], ids: Sequence[str]) -> Iterable[tuple[str, R]]:
     return [(wanted, stored[wanted]) for wanted in dict.fromkeys(require_ids(ids, field="ids")) if wanted in stored]
+
+
+def _own(fact: Fact) -> Fact:
+    # The value of a statement may be a list or a map.
+    if fact.statement is None:
+        return fact
+    return fact.model_copy(update={"statement": copied_statement(fact.statement)})
 
 
 def _copied(record: Mapped) -> Mapped:

@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from remembrancer.inmemory.expecting import check_expected, stored_messages
 from remembrancer.inmemory.graph import KINDS, RecordGraph, Reference
 from remembrancer.records import (
     ConcurrencyError,
@@ -28,8 +29,11 @@ from remembrancer.records import (
     name_key,
 )
 from remembrancer.records.assertion import StoredWindow, resolve_assertions
+from remembrancer.records.audit import with_uses_since
 from remembrancer.records.batch import ids_by_kind
 from remembrancer.records.gate import NOT_ON_TRIAL
+from remembrancer.records.stated import is_relational, stated_relationship, stated_relationship_id, with_entities
+from remembrancer.records.statement import statement_key
 
 Closable = TypeVar("Closable", Fact, Relationship)
 
@@ -56,6 +60,7 @@ class Transaction:
         self._was_placeholder: dict[Reference, bool] = {}
         self._claimed: dict[str, str] = {}
         self._merged: dict[str, str] = {}
+        self._read = {record.id: record for record in batch.expected_records if isinstance(record, Fact)}
         self._refused: list[Refusal] = []
 
     def apply(self) -> Receipt:
@@ -64,8 +69,10 @@ class Transaction:
         Raises:
             ConcurrencyError: An episode holds another number of messages than expected. Nothing was written.
             NotFoundError: Facts are to be added to a theme that is not stored. Nothing was written.
+            PlanOutdatedError: Records are not stored as the batch expects. Nothing was written.
         """
         self._check()
+        check_expected(self._graph, self._batch)
         for kind in KINDS:
             for record_id in self._batch.removals.get(kind, ()):
                 self._remove((kind, record_id))
@@ -86,6 +93,7 @@ class Transaction:
         self._assert([self._between_claimed(assertion) for assertion in self._batch.assertions])
         for gate_pass in self._batch.gate_passes:
             self._decide(gate_pass)
+        self._record_pass()
         return self._receipt()
 
     def _check(self) -> None:
@@ -104,6 +112,10 @@ class Transaction:
         for gate_pass in self._batch.gate_passes:
             if gate_pass.id in self._graph.gate_passes:
                 raise ConcurrencyError("gate pass", gate_pass.id, expected=0, actual=1)
+        for one in self._batch.expected_statements:
+            actual = len(self._graph.stating(statement_key(one.subject_id, one.predicate)))
+            if actual != one.facts:
+                raise ConcurrencyError("statement", one.subject_id, expected=one.facts, actual=actual)
         removed = set(self._batch.removals.get("theme", ()))
         known = {theme.id for theme in self._batch.themes} | (self._graph.themes.keys() - removed)
         wanted = dict.fromkeys(addition.theme_id for addition in self._batch.theme_additions)
@@ -140,6 +152,8 @@ class Transaction:
         self._remember(reference, *self._graph.names(reference))
         self._graph.remove(reference)
         self._removed[reference] = None
+        if reference[0] == "fact":
+            self._remove(("relationship", stated_relationship_id(reference[1])))
 
     def _remember(self, *references: Reference) -> None:
         for reference in references:
@@ -183,9 +197,16 @@ class Transaction:
         self._graph.episode_messages[episode.id] = message_ids
 
     def _put_fact(self, fact: Fact) -> None:
-        mentioned = tuple(self._claimed.get(entity_id, entity_id) for entity_id in fact.entity_ids)
-        stamped = self._stamped(fact.model_copy(update={"entity_ids": mentioned}), self._graph.facts.get(fact.id))
+        stored, read = self._graph.facts.get(fact.id), self._read.get(fact.id)
+        if stored is not None and read is not None:
+            fact = with_uses_since(fact, read, stored)
+        stamped = self._stamped(with_entities(fact, self._claimed), stored)
         self._put("fact", stamped, _named_by_fact(stamped))
+        edge = stated_relationship(stamped)
+        if edge is not None:
+            self._put_relationship(edge)
+        elif stored is not None and is_relational(stored):
+            self._remove(("relationship", stated_relationship_id(fact.id)))
 
     def _put_theme(self, theme: Theme) -> None:
         self._put("theme", theme, [("fact", fact_id) for fact_id in theme.fact_ids])
@@ -234,6 +255,17 @@ class Transaction:
         ]
         return sorted(windows, key=lambda window: (window.valid_from, window.id))
 
+    def _record_pass(self) -> None:
+        audit = self._batch.audit
+        if audit is None:
+            return
+        replacing = [one for one in audit.entries if one.superseded_by and one.record_kind in ("fact", "entity")]
+        for entry in replacing:
+            for named in ((entry.record_kind, entry.superseded_by or ""), (entry.record_kind, entry.record_id)):
+                if not (self._graph.is_stored(named) or self._graph.is_placeholder(named)):
+                    self._made[named] = None
+        self._graph.trail.record(audit)
+
     def _stamped(self, record: Closable, stored: Closable | None) -> Closable:
         recorded_at = (stored.recorded_at if stored else None) or record.recorded_at or self._now
         closed_at = None
@@ -251,22 +283,19 @@ class Transaction:
             and not self._graph.is_stored(reference)
             and not self._graph.is_placeholder(reference)
         ]
+        again = self._created.keys() & self._removed.keys()
+        superseded = self._batch.audit.superseded if self._batch.audit is not None else ()
         return Receipt(
-            created=_by_kind(self._created),
-            changed=_by_kind(self._changed),
-            removed=_by_kind(self._removed),
+            created=_by_kind(self._created.keys() - again),
+            changed=_by_kind({**self._changed, **dict.fromkeys(again)}),
+            superseded=_by_kind(superseded),
+            removed=_by_kind(self._removed.keys() - again),
             refused=self._refused,
             placeholders=_by_kind(placeholders),
             placeholders_removed=_by_kind(forgotten),
             claimed=self._claimed,
             merged=self._merged,
         )
-
-
-def stored_messages(graph: RecordGraph, episode_id: str) -> list[Message]:
-    """The messages of an episode in order, without those that were deleted; none for one that is not stored."""
-    held = graph.episode_messages.get(episode_id, ())
-    return [graph.messages[message_id] for message_id in held if message_id in graph.messages]
 
 
 def _named_by_episode(episode: Episode, message_ids: Sequence[str]) -> list[Reference]:
@@ -276,6 +305,9 @@ def _named_by_episode(episode: Episode, message_ids: Sequence[str]) -> list[Refe
 
 def _named_by_fact(fact: Fact) -> list[Reference]:
     named: list[Reference] = [("entity", entity_id) for entity_id in fact.entity_ids]
+    if fact.statement is not None:
+        ends = (fact.statement.subject_id, fact.statement.object_id)
+        named += [("entity", entity_id) for entity_id in ends if entity_id is not None]
     named += [("episode", episode_id) for episode_id in fact.source_episode_ids]
     named += [("message", message_id) for message_id in fact.source_message_ids]
     return named

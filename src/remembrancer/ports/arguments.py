@@ -16,13 +16,15 @@ from remembrancer.records import (
     EmbeddingDimensionMismatchError,
     EmbeddingSpace,
     Episode,
+    Fact,
     InvalidInputError,
     RecordBatch,
 )
 from remembrancer.records.base import OpenMap, Record, translated
 from remembrancer.records.fact import MAX_INTEGER
 from remembrancer.records.instant import require_instant
-from remembrancer.records.key import check_key, check_text
+from remembrancer.records.key import check_key, check_text, require_id, require_key
+from remembrancer.records.statement import Statement, statement_key
 from remembrancer.records.vector import stored_vector
 
 R = TypeVar("R", bound=Record)
@@ -172,6 +174,8 @@ def _checked(record: R, space: EmbeddingSpace | None, *, field: str) -> R:
         if name in type(record).model_fields:
             # Records are frozen, but a map inside one can have been changed after it was checked.
             changes[name] = _copied_map(getattr(record, name), field=f"{field}.{name}")
+    if isinstance(record, Fact) and record.statement is not None:
+        changes["statement"] = copied_statement(record.statement, field=f"{field}.statement")
     if isinstance(record, Episode):
         changes["messages"] = tuple(
             _checked(message, space, field=f"{field}.messages.{place}") for place, message in enumerate(record.messages)
@@ -183,6 +187,29 @@ def _stored(embedding: Sequence[float], space: EmbeddingSpace | None, *, field: 
     if space is None:
         raise InvalidInputError(field, "the store has no embedding space; open it with one or leave the embedding out")
     return stored_vector(embedding, dimensions=space.dimensions, field=field)
+
+
+def statement_keys(subjects: object, *, field: str = "subjects") -> list[str]:
+    """Keys of statements, each once in order, for pairs of a subject's id and a predicate."""
+    if isinstance(subjects, str | bytes) or not isinstance(subjects, Iterable):
+        raise InvalidInputError(field, f"expected a list of subjects and predicates, got {type(subjects).__name__}")
+    found: dict[str, None] = {}
+    for place, pair in enumerate(subjects):
+        if not isinstance(pair, Sequence) or isinstance(pair, str | bytes) or len(pair) != 2:
+            raise InvalidInputError(f"{field}.{place}", "expected an entity's id and a predicate")
+        subject_id = require_id(pair[0], field=f"{field}.{place}.0")
+        found[statement_key(subject_id, require_key(pair[1], field=f"{field}.{place}.1"))] = None
+    return list(found)
+
+
+def copied_statement(statement: Statement, *, field: str = "statement") -> Statement:
+    """A statement that shares nothing with the one given, should its value be a list or a map."""
+    if not isinstance(statement.value, list | dict):
+        return statement
+    try:
+        return Statement.model_validate(statement.model_dump())
+    except ValidationError as error:
+        raise translated(error, within=field) from error
 
 
 def _copied_map(value: object, *, field: str) -> dict[str, Any]:

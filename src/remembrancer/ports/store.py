@@ -195,6 +195,16 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def find_statements(self, subjects: Sequence[tuple[str, str]]) -> list[Fact]:
+        """Facts that state something of these subjects, each with a predicate, in listing order.
+
+        Closed and quarantined ones are among them. Predicates are compared in the form of `canonical_predicate`.
+
+        Raises:
+            InvalidInputError: Not pairs of an id and a predicate.
+        """
+        ...
+
     async def get_relationships_for_entity(
         self,
         entity_id: str,
@@ -221,6 +231,10 @@ class MemoryStore(Protocol):
 
         An episode belongs to the conversation of its first message.
         """
+        ...
+
+    async def find_unread_episodes(self, *, after: str | None = None, limit: int = 100) -> list[Episode]:
+        """Episodes with `unread_message_ids`, by id; with `after` only those whose id comes later."""
         ...
 
     async def stored_message_ids(self, ids: Sequence[str]) -> set[str]:

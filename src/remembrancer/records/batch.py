@@ -10,7 +10,7 @@ from remembrancer.records.entity import Entity
 from remembrancer.records.episode import Episode
 from remembrancer.records.fact import Fact
 from remembrancer.records.gate import GatePass
-from remembrancer.records.key import Id
+from remembrancer.records.key import Id, NonEmptyKey
 from remembrancer.records.kind import AnyRecord, RecordKind
 from remembrancer.records.relationship import Relationship
 from remembrancer.records.theme import Theme
@@ -23,6 +23,14 @@ class ThemeAddition(Record):
 
     theme_id: Id
     fact_ids: Listed[Id]
+
+
+class ExpectedStatements(Record):
+    """How many facts, closed ones too, must state something of a subject and predicate before a write."""
+
+    subject_id: Id
+    predicate: NonEmptyKey
+    facts: int
 
 
 class RecordBatch(Record):
@@ -43,11 +51,14 @@ class RecordBatch(Record):
             stored; and its messages may be in no other episode. Otherwise nothing is written and `ConcurrencyError`
             is raised.
         expected_facts: How many facts a theme must list before this write, by theme id, 0 for none stored; likewise.
+        expected_statements: How many facts must state something of a subject and predicate before this write, which
+            puts at least one of that subject; otherwise nothing is written and `ConcurrencyError` is raised.
         expected_records: Records that must be stored exactly so before this write; otherwise nothing is written and
             `PlanOutdatedError` is raised. Usage counts may differ: uses that were counted since are added to those
-            of a fact that this batch puts. Removing an entity takes no relationship along that is not among them.
-        expected_absent: Ids that must not be stored before this write, by kind; likewise.
-        audit: What to record of this write as a lifecycle pass.
+            of a fact that this batch puts.
+        expected_absent: Ids of records that this batch puts and that must not be stored before, by kind; likewise.
+        audit: What to record of this write as a lifecycle pass. With it, an entity is removed only when every
+            relationship at it is among the expected records; otherwise likewise.
     """
 
     entities: Listed[Entity] = ()
@@ -62,6 +73,7 @@ class RecordBatch(Record):
     removals: dict[RecordKind, Listed[Id]] = {}
     expected_messages: dict[Id, int] = {}
     expected_facts: dict[Id, int] = {}
+    expected_statements: Listed[ExpectedStatements] = ()
     expected_records: Listed[AnyRecord] = ()
     expected_absent: dict[RecordKind, Listed[Id]] = {}
     audit: Audit | None = None

@@ -24,6 +24,7 @@ class Relationship(Record):
         invalidated_by: Id of what closed it.
         recorded_at: When the store learned it; set by the store, kept when it is put again.
         closed_at: When it was marked as closed; set by the store.
+        fact_id: The fact whose statement it is, where one made it; it then changes and goes with that fact.
     """
 
     id: Id
@@ -38,6 +39,7 @@ class Relationship(Record):
     invalidated_by: Id | None = None
     recorded_at: Instant | None = None
     closed_at: Instant | None = None
+    fact_id: Id | None = None
 
     @property
     def is_live(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, model_validator
 
 from remembrancer.records.base import Record
-from remembrancer.records.key import Id, NonEmptyKey, Text, check_text
+from remembrancer.records.key import Id, NonEmptyKey, Text, check_key, check_text
 
 StatementKind = Literal["atomic", "document"]
 
@@ -32,8 +32,10 @@ def _copied_value(value: Any) -> Any:
 
 
 def _check_predicate(value: str) -> str:
-    if not canonical_predicate(value):
-        raise ValueError("needs a letter or digit")
+    canonical = canonical_predicate(value)
+    if not canonical:
+        raise ValueError("needs a character besides blanks, dashes and underscores")
+    check_key(canonical)  # it may be longer: `_` comes before each capital
     return value
 
 
@@ -60,8 +62,6 @@ class Statement(Record):
     def _has_one_object(self) -> Self:
         if self.object_id is not None and self.value is not None:
             raise ValueError("a statement has an object or a value, not both")
-        if self.object_id == self.subject_id:
-            raise ValueError("subject and object are the same entity")
         return self
 
     @property

@@ -2,6 +2,12 @@
 
 from remembrancer.testing.contract.listings import TestListings, TestLookups, TestUsage
 from remembrancer.testing.contract.references import TestDeletion, TestOwnership, TestPlaceholders, TestReceipts
+from remembrancer.testing.contract.statements import (
+    TestBadStatements,
+    TestExpectedStatements,
+    TestStatedRelationships,
+    TestStatements,
+)
 from remembrancer.testing.contract.upserts import TestTimesOfRecording, TestUpserts
 from remembrancer.testing.contract.walls import TestBadInput, TestInstants, TestNamespaces, TestTexts
 from remembrancer.testing.contract.writes import (
@@ -16,9 +22,11 @@ from remembrancer.testing.contract.writes import (
 __all__ = [
     "TestAssertions",
     "TestBadInput",
+    "TestBadStatements",
     "TestClaims",
     "TestDeletion",
     "TestExpectedMessages",
+    "TestExpectedStatements",
     "TestIdempotencyKeys",
     "TestInstants",
     "TestListings",
@@ -27,6 +35,8 @@ __all__ = [
     "TestOwnership",
     "TestPlaceholders",
     "TestReceipts",
+    "TestStatedRelationships",
+    "TestStatements",
     "TestTexts",
     "TestThemeAdditions",
     "TestTimesOfRecording",

@@ -1,0 +1,102 @@
+"""Succession: the windows of statements that replace one another, worked out from all that was ever said.
+
+Of a predicate that holds one value at a time (a state, a port, an employer) each new value closes the window of the
+one before at its own start. What was said later about an earlier time finds its place between its neighbours, so the
+windows do not depend on the order in which statements arrive. Everything here is pure.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from remembrancer.records import Fact
+
+
+@dataclass
+class _Run:
+    """One value that held without a gap: the fact that said it first, and those that said it again."""
+
+    head: Fact
+    end: dt.datetime | None
+    confirmed_by: list[Fact]
+    next: _Run | None = None
+    is_cut: bool = False
+
+    def takes(self, fact: Fact) -> bool:
+        return _value(fact) == _value(self.head) and (self.end is None or fact.valid_from <= self.end)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What becomes of one fact.
+
+    Attributes:
+        fact: The fact as it is to be.
+        replaced_by: The fact that closed its window, or that said the same before; `None`: it still holds, or ended by
+            itself.
+        is_confirmation: Whether another fact had said the same before, of the same time.
+    """
+
+    fact: Fact
+    replaced_by: str | None
+    is_confirmation: bool = False
+
+
+def takes_part(fact: Fact, others: Mapping[str, Fact]) -> bool:
+    """Whether a stored fact has a place in the succession of those with its subject and predicate.
+
+    Live ones have, and those that gave way within it: that said again what another says, or held at no instant. What
+    was closed for another reason stays closed, and quarantined facts change nothing.
+
+    Args:
+        fact: The fact.
+        others: All stored facts with its subject and predicate, by id.
+    """
+    if fact.is_quarantined or fact.statement is None:
+        return False
+    if fact.is_live:
+        return True
+    closer = others.get(fact.invalidated_by or "")
+    return closer is not None and (_value(closer) == _value(fact) or fact.valid_until == fact.valid_from)
+
+
+def places(facts: Sequence[Fact]) -> list[Place]:
+    """The window of each fact of one succession, in order of time.
+
+    Facts are taken by start, then by when they were made, then by id. One that says what the one before says, without
+    a gap between their windows, only confirms it: it is closed by the earlier one, which holds as long as either. One
+    that says something else ends the window of the one before; where both begin at one instant, the one made later
+    holds and the other never did.
+    """
+    runs: list[_Run] = []
+    for fact in sorted(facts, key=lambda one: (one.valid_from, one.provenance.created_at, one.id)):
+        last = runs[-1] if runs else None
+        if last is not None and last.takes(fact):
+            last.confirmed_by.append(fact)
+            last.end = None if last.end is None or fact.valid_until is None else max(last.end, fact.valid_until)
+            continue
+        run = _Run(fact, fact.valid_until, [])
+        if last is not None:
+            last.next = run
+            if last.end is None or last.end > fact.valid_from:
+                last.end, last.is_cut = fact.valid_from, True
+        runs.append(run)
+    return [place for run in runs for place in _places_of(run)]
+
+
+def _places_of(run: _Run) -> list[Place]:
+    successor = None if run.next is None else run.next.head.id
+    held = run.end is None or run.end > run.head.valid_from
+    head = run.head.model_copy(update={"valid_until": run.end, "invalidated_by": None if held else successor})
+    again = [
+        Place(fact.model_copy(update={"invalidated_by": head.id}), head.id, is_confirmation=True)
+        for fact in run.confirmed_by
+    ]
+    return [Place(head, successor if run.is_cut or not held else None), *again]
+
+
+def _value(fact: Fact) -> str:
+    assert fact.statement is not None  # noqa: S101 - only facts with a statement get here
+    return fact.statement.value_key
