@@ -4,29 +4,51 @@ Everything here is written against ports. A pass makes a `Plan` by reading alone
 transaction and leaves an audit trail, from which `history` is told and which `undo` follows backwards.
 """
 
+from remembrancer.lifecycle.admission import (
+    EMBEDDING_THRESHOLD,
+    LEXICAL_THRESHOLD,
+    Admission,
+    check_fact_admission,
+)
+from remembrancer.lifecycle.conflict import Conflict, ConflictingFact
+from remembrancer.lifecycle.conflicts import ConflictDetail, ConflictDetector, ConflictPlan, ConflictReport
 from remembrancer.lifecycle.consolidation import MemoryConsolidator, should_consolidate
 from remembrancer.lifecycle.consolidation_report import ConsolidationPlan, ConsolidationReport, Mutation
 from remembrancer.lifecycle.decay import decay_score
 from remembrancer.lifecycle.images import ImageLostError
 from remembrancer.lifecycle.plan import Change, Plan, apply_plan
+from remembrancer.lifecycle.resolution import EntityResolver, ResolutionPlan, ResolutionReport
 from remembrancer.lifecycle.restoring import plan_restore
 from remembrancer.lifecycle.stating import Assertion, StatementReport, assert_statements
 from remembrancer.lifecycle.undo import plan_undo
 from remembrancer.records import AnyRecord
 
 __all__ = [
+    "EMBEDDING_THRESHOLD",
+    "LEXICAL_THRESHOLD",
+    "Admission",
     "AnyRecord",
     "Assertion",
     "Change",
+    "Conflict",
+    "ConflictDetail",
+    "ConflictDetector",
+    "ConflictPlan",
+    "ConflictReport",
+    "ConflictingFact",
     "ConsolidationPlan",
     "ConsolidationReport",
+    "EntityResolver",
     "ImageLostError",
     "MemoryConsolidator",
     "Mutation",
     "Plan",
+    "ResolutionPlan",
+    "ResolutionReport",
     "StatementReport",
     "apply_plan",
     "assert_statements",
+    "check_fact_admission",
     "decay_score",
     "plan_restore",
     "plan_undo",
