@@ -6,6 +6,7 @@ define a fixture `open_store` that yields an `OpenStore`, and let pytest rewrite
     pytest.register_assert_rewrite("remembrancer.testing")   # in conftest.py
 
     from remembrancer.testing.index_contract import *
+    from remembrancer.testing.ledger_contract import *
     from remembrancer.testing.retrieval_contract import *
     from remembrancer.testing.store_contract import *
 

@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from remembrancer.testing.ledger_contract import *  # noqa: F403
