@@ -12,7 +12,8 @@ from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
 from remembrancer.cli.demonstration import demo
 from remembrancer.cli.exit_code import EXPLAINED
-from remembrancer.cli.gating import gate_commands, ledger_commands
+from remembrancer.cli.gate_simulation import gate_commands
+from remembrancer.cli.gating import ledger_commands
 from remembrancer.cli.ingesting import ingest
 from remembrancer.cli.local_server import browser, down, status, up
 from remembrancer.cli.recalling import recall

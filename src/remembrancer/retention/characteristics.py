@@ -66,6 +66,16 @@ class OperatingCharacteristics:
     false_evict_rate: float
     mean_decision_run: float | None
 
+    @property
+    def detection_rate(self) -> float:
+        """Share whose effect was found: promoted when it helps, evicted as harmful when it harms.
+
+        Of lessons without effect, the share that was decided falsely, either way.
+        """
+        if self.effect == 0:
+            return self.false_promote_rate + self.false_evict_rate
+        return self.promote_rate if self.effect > 0 else self.harmful_evict_rate
+
     @classmethod
     def of(cls, scenario: Scenario, decisions: Sequence[FirstDecision]) -> OperatingCharacteristics:
         """What the first decisions in at least one life come to."""
