@@ -8,7 +8,7 @@
 CYPHER 25
 MATCH (e:Episode {namespace: $namespace}) WHERE e.started_at IS NOT NULL
 WITH e ORDER BY e.started_at DESC, e.id SKIP $offset LIMIT $limit
-RETURN e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+RETURN e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
   .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
   provenance_created_at: toString(e.provenance_created_at),
   embedding: CASE WHEN e.embedding_1 IS NOT NULL THEN vector(e.embedding_1, 384, FLOAT32) END,

@@ -11,7 +11,7 @@ CYPHER 25
 MATCH (e:Episode {namespace: $namespace, conversation: $conversation})
 WHERE e.ended_at >= $ending_after AND e.started_at <= $starting_before
 WITH e ORDER BY e.ended_at DESC, e.id LIMIT 1
-RETURN e {.id, .topic, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
+RETURN e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
   .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
   provenance_created_at: toString(e.provenance_created_at),
   embedding: CASE WHEN e.embedding_1 IS NOT NULL THEN vector(e.embedding_1, 384, FLOAT32) END,

@@ -130,6 +130,20 @@ RETRIEVING = {"retrieve", "extract_subgraph", "recall", "gather_candidates"}
 """What retrieval asks of the store; called by way of the memory."""
 
 
+    "find_unread_episodes": ((), {}),
+    "find_statements": (([(sample_id("entity", 1), "port")],), {}),
+    "active_fact_ids": ((), {}),
+    "near_duplicates": (([sample_id("fact", 1)],), {"min_similarity": 0.5, "limit": 5}),
+    "weakest_facts": ((1,), {"uses": {}, "without": (), "now": day(1), "half_life_days": 1.0}),
+    "theme_ids_naming": (([sample_id("fact", 1)],), {}),
+    "mean_embedding": (([sample_id("fact", 1)],), {}),
+    "namesakes": ((), {}),
+    "fact_ids_naming": (([sample_id("entity", 1)],), {}),
+    "relationship_ids_at": (([sample_id("entity", 1)],), {}),
+    "relationship_ids_between": (([(sample_id("entity", 1), sample_id("entity", 2), "use")],), {}),
+    "shared_entities": ((), {}),
+    "facts_by_entity": (([sample_id("entity", 1)],), {}),
+    "facts_near": (([sample_id("fact", 1)],), {"min_similarity": 0.5, "limit": 5}),
 def public(kind: type) -> set[str]:
     return {
         name

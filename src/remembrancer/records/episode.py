@@ -19,6 +19,8 @@ class Episode(Record):
         started_at: Instant of the first message.
         ended_at: Instant of the last message.
         fact_ids: Facts read from it, mirrored by `Fact.source_episode_ids`.
+        unread_message_ids: Those of its messages from which nothing could be read yet, or only by a simpler extractor
+            than the one that was asked: to be read again.
     """
 
     id: Id
@@ -28,4 +30,5 @@ class Episode(Record):
     ended_at: Instant
     embedding: Embedding | None = None
     fact_ids: Listed[Id] = ()
+    unread_message_ids: Listed[Id] = ()
     provenance: Provenance

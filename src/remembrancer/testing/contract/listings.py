@@ -32,6 +32,18 @@ class TestListings:
         assert _numbers(await store.list_episodes()) == [2, 3, 1]
         assert _numbers(await store.list_episodes(limit=1, offset=1)) == [3]
 
+    async def test_unread_episodes_come_by_id_from_where_one_left_off(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        unread = {
+            n: episode(n, messages=[message(n)], unread_message_ids=[sample_id("message", n)]) for n in (4, 1, 3)
+        }
+        await store.write(RecordBatch(episodes=[*unread.values(), episode(2, messages=[message(2)])]))
+        assert _numbers(await store.find_unread_episodes()) == [1, 3, 4]
+        assert await store.find_unread_episodes(limit=1) == [unread[1]]
+        assert _numbers(await store.find_unread_episodes(after=sample_id("episode", 1), limit=1)) == [3]
+        await store.put_episode(unread[3].model_copy(update={"unread_message_ids": ()}))
+        assert _numbers(await store.find_unread_episodes()) == [1, 4]
+
     async def test_all_else_comes_by_id(self, open_store: OpenStore) -> None:
         store = await open_store()
         await store.write(

@@ -49,6 +49,7 @@ READS: Mapping[str, Callable[[IndexedStore], Any]] = {
     "find_themes_labelled": lambda store: store.find_themes_labelled("theme 1"),
     "list_episodes": lambda store: store.list_episodes(),
     "list_themes": lambda store: store.list_themes(),
+    "find_unread_episodes": lambda store: store.find_unread_episodes(),
     "stored_message_ids": lambda store: store.stored_message_ids([sample_id("message", 1)]),
 }
 """A call of each reading method that finds one record of the samples."""
@@ -61,7 +62,15 @@ def _full() -> RecordBatch:
     return RecordBatch(
         entities=[entity(1, embedding=vector), entity(2)],
         relationships=[relationship(1, 1, 2)],
-        episodes=[episode(1, messages=[message(1, embedding=vector)], facts=[1], embedding=vector)],
+        episodes=[
+            episode(
+                1,
+                messages=[message(1, embedding=vector)],
+                facts=[1],
+                embedding=vector,
+                unread_message_ids=[sample_id("message", 1)],
+            )
+        ],
         facts=[fact(1, entities=[1, 2], episodes=[1], embedding=vector, tags=["t"], theme_id=sample_id("theme", 1))],
         themes=[theme(1, facts=[1], embedding=vector)],
     )
