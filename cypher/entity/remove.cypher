@@ -30,7 +30,8 @@ CALL (entities) {
   UNWIND entities AS entity
   CALL (entity) {
     WITH entity WHERE EXISTS { (entity)--() }
-    SET entity = {namespace: entity.namespace, id: entity.id}, entity:Placeholder
+    FOREACH (name IN [key IN keys(entity) WHERE NOT key IN ['namespace', 'id']] | SET entity[name] = null)
+    SET entity:Placeholder
     UNION
     WITH entity WHERE NOT EXISTS { (entity)--() }
     DELETE entity

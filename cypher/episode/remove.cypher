@@ -33,7 +33,8 @@ CALL (episodes) {
   UNWIND episodes AS episode
   CALL (episode) {
     WITH episode WHERE EXISTS { (episode)--() }
-    SET episode = {namespace: episode.namespace, id: episode.id}, episode:Placeholder
+    FOREACH (name IN [key IN keys(episode) WHERE NOT key IN ['namespace', 'id']] | SET episode[name] = null)
+    SET episode:Placeholder
     UNION
     WITH episode WHERE NOT EXISTS { (episode)--() }
     DELETE episode

@@ -15,7 +15,8 @@ REMOVE message.fresh
 WITH message, id WHERE message.id IS NOT NULL AND NOT message:Placeholder
 CALL (message) {
   WITH message WHERE EXISTS { (message)--() }
-  SET message = {namespace: message.namespace, id: message.id}, message:Placeholder
+  FOREACH (name IN [key IN keys(message) WHERE NOT key IN ['namespace', 'id']] | SET message[name] = null)
+  SET message:Placeholder
   UNION
   WITH message WHERE NOT EXISTS { (message)--() }
   DELETE message

@@ -17,6 +17,8 @@ CALL () {
   UNION ALL MATCH (node:Entity {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:EntityName {namespace: $namespace}) WHERE node.key >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Tag {namespace: $namespace}) WHERE node.name >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Pass {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:PassEntry {namespace: $namespace}) WHERE node.record_id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Write {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Run {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:GatePass {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit

@@ -30,7 +30,8 @@ CALL (themes) {
   UNWIND themes AS theme
   CALL (theme) {
     WITH theme WHERE EXISTS { (theme)--() }
-    SET theme = {namespace: theme.namespace, id: theme.id}, theme:Placeholder
+    FOREACH (name IN [key IN keys(theme) WHERE NOT key IN ['namespace', 'id']] | SET theme[name] = null)
+    SET theme:Placeholder
     UNION
     WITH theme WHERE NOT EXISTS { (theme)--() }
     DELETE theme

@@ -11,6 +11,7 @@ from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, Transaction, first
 from remembrancer.graph.disagreement import DisagreementSearch
+from remembrancer.graph.erasing import ErasureSurvey
 from remembrancer.graph.index import Neo4jIndex
 from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.graph.migrations import namespace_space, prepare, require_indexes
@@ -22,9 +23,8 @@ from remembrancer.graph.usage import UsageCounter
 from remembrancer.graph.values import text_key
 from remembrancer.graph.writing import BatchWriter
 from remembrancer.ports import Direction, MemoryStore
-from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text, whole_number
+from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, statement_keys, text, whole_number
 from remembrancer.ports.arguments import direction as checked_direction
-from remembrancer.ports.arguments import statement_keys
 from remembrancer.ports.audit import MAX_EVIDENCE
 from remembrancer.ports.recall import Candidates, Findings, RecallQuestion
 from remembrancer.records import (
@@ -56,7 +56,7 @@ _CLEARED_AT_ONCE = 5_000
 _ATTEMPTS_AT_ONCE = 1  # writers that have met go one after the other from then on; with 2 they deadlock twice as often
 
 
-class Neo4jStore(FactSurvey, DisagreementSearch, NamesakeSearch, MemoryStore):
+class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, MemoryStore):
     """Records of one namespace in a Neo4j database; made by `Neo4jStore.open`."""
 
     def __init__(

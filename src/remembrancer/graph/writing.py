@@ -14,6 +14,7 @@ from typing import Any
 from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Row, Transaction, first
+from remembrancer.graph.erasing import Scrubber
 from remembrancer.graph.ledger import pass_properties, verdict_properties
 from remembrancer.graph.passes import PassWriter, chunks, outdated
 from remembrancer.graph.receipts import ReceiptDraft
@@ -102,6 +103,8 @@ class BatchWriter:
         absent = batch.expected_absent.items()
         if there := [one for kind, ids in absent for one in self._draft.not_created(kind, ids)]:
             raise outdated(batch, there)
+        if batch.scrub is not None:
+            await Scrubber(self._transaction, namespace=self._namespace).scrub(batch.scrub, self._draft)
         if batch.audit is not None:
             await self._passes.record(batch.audit, self._draft)
 

@@ -7,16 +7,26 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from remembrancer.inmemory import erasing
 from remembrancer.inmemory.candidates import CandidateSearch
 from remembrancer.inmemory.expecting import stored_messages
-from remembrancer.inmemory.graph import RecordGraph
+from remembrancer.inmemory.graph import KINDS, RecordGraph
 from remembrancer.inmemory.history import evidence, history
 from remembrancer.inmemory.index import InMemoryIndex
 from remembrancer.inmemory.ledger import InMemoryLedger
 from remembrancer.inmemory.transaction import Transaction
 from remembrancer.ports import Direction, MemoryStore
-from remembrancer.ports.arguments import checked_batch, flag, key, keys, page, text, whole_number
-from remembrancer.ports.arguments import copied_statement, statement_keys
+from remembrancer.ports.arguments import (
+    checked_batch,
+    copied_statement,
+    flag,
+    key,
+    keys,
+    page,
+    statement_keys,
+    text,
+    whole_number,
+)
 from remembrancer.ports.arguments import direction as checked_direction
 from remembrancer.ports.audit import MAX_EVIDENCE
 from remembrancer.ports.recall import Candidates, RecallQuestion
@@ -27,6 +37,7 @@ from remembrancer.records import (
     Entity,
     Episode,
     Fact,
+    IdsByKind,
     InvalidInputError,
     Message,
     Pass,
@@ -36,6 +47,7 @@ from remembrancer.records import (
     Theme,
     system_clock,
 )
+from remembrancer.records.erasure import Dependents, Source
 from remembrancer.records.fact import MAX_INTEGER
 from remembrancer.records.history import Evidence, History
 from remembrancer.records.instant import require_instant
@@ -298,6 +310,39 @@ class InMemoryStore(MemoryStore):
         wanted = require_id(record_id, field="record_id")
         most = whole_number(limit, field="limit", most=MAX_EVIDENCE)
         return evidence(self._graph, wanted, limit=most)
+
+    async def find_dependents(
+        self,
+        *,
+        messages: Sequence[str] = (),
+        episodes: Sequence[str] = (),
+        facts: Sequence[str] = (),
+        entities: Sequence[str] = (),
+    ) -> Dependents:
+        """Who names these records, closed ones too."""
+        return erasing.dependents(self._graph, messages=messages, episodes=episodes, facts=facts, entities=entities)
+
+    async def find_from(self, source: Source) -> IdsByKind:
+        """Everything that came from a source, closed ones too."""
+        return erasing.from_source(self._graph, source)
+
+    async def find_texts_with(self, name: str) -> IdsByKind:
+        """Messages and facts with this text somewhere in them."""
+        return erasing.texts_with(self._graph, name)
+
+    async def count_mentions(self, groups: Sequence[Sequence[str]]) -> list[int]:
+        """For each group of entities how many facts mention all of them."""
+        return erasing.count_mentions(self._graph, groups)
+
+    async def count_all(self) -> dict[str, int]:
+        """How many records of each kind the namespace holds."""
+        return {kind: len(self._graph.listed(kind)) for kind in KINDS}
+
+    async def forget_all(self) -> dict[str, int]:
+        """Remove everything in the namespace."""
+        counts = await self.count_all()
+        await self.clear()
+        return counts
 
     async def gather_candidates(self, question: RecallQuestion) -> Candidates:
         """Candidates for a recall, by vector, by text, by date and through facts."""

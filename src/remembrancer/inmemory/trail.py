@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
-from remembrancer.records import Audit, AuditEntry, Pass, RecordKind
+from remembrancer.records import Audit, AuditEntry, Pass, RecordKind, Scrub
 from remembrancer.records.history import Replacement, Step
 
 _REPLACING: tuple[RecordKind, ...] = ("fact", "entity")
 
 _LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
+
+_ERASED = "erased"
+_EMPTY = {"reason": _ERASED, "before": None, "embedding": None, "refers_to": ()}
 
 Edge = tuple[RecordKind, str, str, str]
 """Kind, newer id, older id and pass of a replacement."""
@@ -67,6 +70,27 @@ class Trail:
             if replacement.pass_id == pass_id:
                 self.replacements[key] = replacement.model_copy(update=mark)
 
+    def scrub(self, scrub: Scrub) -> None:
+        """Empty the entries of erased and touched records of texts, and take audit edges at erased ones away."""
+        erased, touched = set(scrub.erased), set(scrub.touched)
+        for edge, replacement in list(self.replacements.items()):
+            _, newer_id, older_id, _ = edge
+            if newer_id in erased or older_id in erased:
+                del self.replacements[edge]
+                _drop(self._to_newer, (edge[0], older_id), edge)
+                _drop(self._to_older, (edge[0], newer_id), edge)
+            elif newer_id in touched or older_id in touched:
+                self.replacements[edge] = replacement.model_copy(update={"reason": _ERASED})
+        for pass_id, entries in self.entries.items():
+            for place, entry in enumerate(entries):
+                if (
+                    entry.record_id in touched
+                    or entry.superseded_by in erased
+                    or not erased.isdisjoint(entry.refers_to)
+                ):
+                    entries[place] = entry.model_copy(update=_EMPTY)
+                    self.passes[pass_id] = self.passes[pass_id].model_copy(update={"is_erased": True})
+
     def latest(self) -> list[Pass]:
         """Passes, latest first, then by id."""
         return sorted(self.passes.values(), key=lambda one: (_LAST - one.at, one.id))
@@ -121,3 +145,9 @@ class Trail:
                     seen.add(reached)
                     pending.append(reached)
         return sorted(found.values(), key=lambda one: (one.at, one.newer_id, one.older_id, one.pass_id))
+
+
+def _drop(edges: dict[tuple[RecordKind, str], list[Edge]], end: tuple[RecordKind, str], edge: Edge) -> None:
+    edges[end].remove(edge)
+    if not edges[end]:
+        del edges[end]

@@ -256,7 +256,9 @@ class Transaction:
         return sorted(windows, key=lambda window: (window.valid_from, window.id))
 
     def _record_pass(self) -> None:
-        audit = self._batch.audit
+        audit, scrub = self._batch.audit, self._batch.scrub
+        if scrub is not None:
+            self._graph.trail.scrub(scrub)
         if audit is None:
             return
         replacing = [one for one in audit.entries if one.superseded_by and one.record_kind in ("fact", "entity")]

@@ -15,6 +15,8 @@ from remembrancer.lifecycle.conflicts import ConflictDetail, ConflictDetector, C
 from remembrancer.lifecycle.consolidation import MemoryConsolidator, should_consolidate
 from remembrancer.lifecycle.consolidation_report import ConsolidationPlan, ConsolidationReport, Mutation
 from remembrancer.lifecycle.decay import decay_score
+from remembrancer.lifecycle.erasure import ErasurePlan, plan_erasure
+from remembrancer.lifecycle.forgetting import forget, forget_everything
 from remembrancer.lifecycle.images import ImageLostError
 from remembrancer.lifecycle.plan import Change, Plan, apply_plan
 from remembrancer.lifecycle.resolution import EntityResolver, ResolutionPlan, ResolutionReport
@@ -39,6 +41,7 @@ __all__ = [
     "ConsolidationPlan",
     "ConsolidationReport",
     "EntityResolver",
+    "ErasurePlan",
     "ImageLostError",
     "MemoryConsolidator",
     "Mutation",
@@ -50,6 +53,9 @@ __all__ = [
     "assert_statements",
     "check_fact_admission",
     "decay_score",
+    "forget",
+    "forget_everything",
+    "plan_erasure",
     "plan_restore",
     "plan_undo",
     "should_consolidate",

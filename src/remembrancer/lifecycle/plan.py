@@ -31,6 +31,7 @@ from remembrancer.records import (
     RecordBatch,
     RecordKind,
     Relationship,
+    Scrub,
     Theme,
     kind_of,
 )
@@ -96,7 +97,7 @@ class Plan(Record):
         made_at: When the plan was made.
         changes: Each record once.
         seen: Records that the plan rests on though it leaves them alone; they must still be so when it is applied.
-        is_hard: What it removes is gone for good: nothing is kept of it, and the pass cannot be undone.
+        is_hard: Nothing is kept of what records were before: what it removes is gone for good, and it cannot be undone.
         undoes: The pass that this one takes back.
     """
 
@@ -146,7 +147,9 @@ class Plan(Record):
         return summary
 
 
-async def apply_plan(store: MemoryStore, plan: Plan, *, idempotency_key: str | None = None) -> Receipt:
+async def apply_plan(
+    store: MemoryStore, plan: Plan, *, idempotency_key: str | None = None, scrub: Scrub | None = None
+) -> Receipt:
     """Write a plan in one transaction: all of it, or nothing.
 
     Every `before` and everything `seen` must be stored exactly as the plan has it, vectors compared in float32; only
@@ -157,6 +160,7 @@ async def apply_plan(store: MemoryStore, plan: Plan, *, idempotency_key: str | N
         store: Where the plan was made.
         plan: What to write.
         idempotency_key: As for `MemoryStore.write`.
+        scrub: What to take out of the audit trail in the same transaction, since the plan erases records.
 
     Returns:
         What was written; `superseded` lists what was closed in favour of others.
@@ -171,7 +175,8 @@ async def apply_plan(store: MemoryStore, plan: Plan, *, idempotency_key: str | N
     if plan.is_empty:
         return Receipt()
     try:
-        return await store.write(batch_of(plan), idempotency_key=idempotency_key)
+        batch = batch_of(plan).model_copy(update={"scrub": scrub})
+        return await store.write(batch, idempotency_key=idempotency_key)
     except ConcurrencyError as error:
         raise PlanOutdatedError(plan.pass_id, changed=[error.record_id]) from error
 

@@ -3,7 +3,7 @@
 Nothing here waits, writes or knows a database.
 """
 
-from remembrancer.records.audit import Action, Audit, AuditEntry, Pass, PassKind
+from remembrancer.records.audit import Action, Audit, AuditEntry, Pass, PassKind, Scrub
 from remembrancer.records.batch import (
     IdsByKind,
     Receipt,
@@ -13,6 +13,7 @@ from remembrancer.records.batch import (
 )
 from remembrancer.records.entity import Entity, name_key, normalize_entity_name
 from remembrancer.records.episode import Episode
+from remembrancer.records.erasure import Erasure, Source
 from remembrancer.records.errors import (
     AccessDeniedError,
     BudgetExceededError,
@@ -35,6 +36,7 @@ from remembrancer.records.errors import (
 )
 from remembrancer.records.fact import CANDIDATE_TAG, LESSON_TAG, QUARANTINE_TAG, VERIFIED_TAG, Fact
 from remembrancer.records.gate import GateDecision, GatePass, GateVerdict
+from remembrancer.records.history import Evidence, History, Replacement, Step
 from remembrancer.records.instant import Clock, system_clock
 from remembrancer.records.key import MAX_KEY_BYTES, NewId, random_id
 from remembrancer.records.kind import AnyRecord, RecordKind, kind_of
@@ -68,11 +70,14 @@ __all__ = [
     "EmbeddingSpaceMismatchError",
     "Entity",
     "Episode",
+    "Erasure",
+    "Evidence",
     "Fact",
     "FactSupersededError",
     "GateDecision",
     "GatePass",
     "GateVerdict",
+    "History",
     "IdsByKind",
     "InvalidInputError",
     "InvalidTaskTransitionError",
@@ -95,11 +100,15 @@ __all__ = [
     "Refusal",
     "Relationship",
     "RemembranceError",
+    "Replacement",
     "RetentionPolicy",
     "RunOutcome",
     "ScopeInvariantError",
+    "Scrub",
     "SemanticSearchUnavailableError",
     "ServerUnavailableError",
+    "Source",
+    "Step",
     "Subgraph",
     "Theme",
     "ThemeAddition",

@@ -29,8 +29,8 @@ USAGE = ("access_count", "last_accessed_at")
 """Fields of a fact that reads count up."""
 
 _STAMPS = ("recorded_at", "closed_at")
-_NAMING = ("fact_ids", "entity_ids", "source_episode_ids", "source_message_ids")
-_NAMING_ONE = ("theme_id", "source_id", "target_id")
+_NAMING = ("fact_ids", "entity_ids", "source_episode_ids", "source_message_ids", "unread_message_ids")
+_NAMING_ONE = ("theme_id", "source_id", "target_id", "fact_id")
 _MARKS = ("invalidated_by", "superseded_by")
 
 
@@ -45,7 +45,7 @@ class AuditEntry(Record):
         superseded_by: The record of its kind that replaces it.
         fields: Names of the fields that changed; of a record that was made or removed: none.
         before: What they held, as JSON without the embedding; of a removed record all fields; `None`: nothing is kept,
-            since the record was made, or removed for good, or what it held was erased.
+            since the record was made, or the pass was hard, or what it held was erased.
         embedding: The embedding before, when it changed or the record was removed.
         refers_to: Ids that `before` names.
         fingerprint: Of the record as the pass left it; `None`: removed.
@@ -74,7 +74,7 @@ class Audit(Record):
         pass_id: The pass.
         kind: What it is for.
         at: When it was planned.
-        is_hard: Whether what it removed is gone for good.
+        is_hard: Whether what it changed and removed is gone for good.
         undoes: The pass that it takes back.
         entries: One for each record that it touched.
     """
@@ -92,6 +92,20 @@ class Audit(Record):
         return tuple((one.record_kind, one.record_id) for one in self.entries if one.superseded_by is not None)
 
 
+class Scrub(Record):
+    """What an erasure takes out of the audit trail in the transaction that it is.
+
+    Attributes:
+        erased: Ids of the records that are gone: audit edges at them go, and what entries of others keep of them.
+        touched: These, and ids of records that are made anew or took their place: their entries keep no text.
+        unlearns_speakers: Whether speakers may have gone, so that the list of their names must be made anew.
+    """
+
+    erased: Listed[Id]
+    touched: Listed[Id]
+    unlearns_speakers: bool = False
+
+
 class Pass(Record):
     """A pass that was applied.
 
@@ -100,7 +114,7 @@ class Pass(Record):
         kind: What it was for.
         at: When it was planned.
         changes: How many records it touched.
-        is_hard: Whether what it removed is gone for good; such a pass cannot be undone.
+        is_hard: Whether what it changed and removed is gone for good; such a pass cannot be undone.
         is_erased: Whether something that it would take to undo it was erased later.
         undoes: The pass that it took back.
         undone_by: The pass that took it back.
@@ -131,7 +145,7 @@ def audit_entry(
         after: As it is to be; `None`: it is to be removed.
         reason: Why.
         superseded_by: What replaces it.
-        is_hard: Keep nothing of what is removed.
+        is_hard: Keep nothing of what the record was.
     """
     known = after if before is None else before
     if known is None:
@@ -146,7 +160,7 @@ def audit_entry(
     if before is None:
         return AuditEntry(action="created", **common)
     fields = tuple(type(before).model_fields) if after is None else _changed_fields(before, after)
-    kept = {} if after is None and is_hard else _kept(before, after, fields)
+    kept = {} if is_hard else _kept(before, after, fields)
     if after is not None:
         common |= {"fields": fields, **_usage_written(after, fields)}
     return AuditEntry(action=_action(before, after), **common, **kept)
@@ -184,6 +198,8 @@ def _kept(before: AnyRecord, after: AnyRecord | None, fields: tuple[str, ...]) -
 def _named_in(held: dict[str, Any]) -> tuple[str, ...]:
     named = [one for name in _NAMING for one in held.get(name, ())]
     named += [held[name] for name in _NAMING_ONE if held.get(name)]
+    statement = held.get("statement") or {}
+    named += [statement[name] for name in ("subject_id", "object_id") if statement.get(name)]
     named += [one if isinstance(one, str) else one["id"] for one in held.get("messages", ())]
     return without_repeats(named)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from remembrancer.records.audit import Audit
+from remembrancer.records.audit import Audit, Scrub
 from remembrancer.records.base import Listed, Record
 from remembrancer.records.entity import Entity
 from remembrancer.records.episode import Episode
@@ -59,6 +59,7 @@ class RecordBatch(Record):
         expected_absent: Ids of records that this batch puts and that must not be stored before, by kind; likewise.
         audit: What to record of this write as a lifecycle pass. With it, an entity is removed only when every
             relationship at it is among the expected records; otherwise likewise.
+        scrub: What to take out of the audit trail, since records are erased.
     """
 
     entities: Listed[Entity] = ()
@@ -77,6 +78,7 @@ class RecordBatch(Record):
     expected_records: Listed[AnyRecord] = ()
     expected_absent: dict[RecordKind, Listed[Id]] = {}
     audit: Audit | None = None
+    scrub: Scrub | None = None
 
     @property
     def is_empty(self) -> bool:
