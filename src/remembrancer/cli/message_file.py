@@ -1,18 +1,25 @@
-"""Files of messages: JSON Lines, which is read as a stream, or one JSON document, which is read whole."""
+"""Files of messages: JSON Lines, which is read as a stream, or one JSON document, which is read whole.
+
+The document may be the export of a chat assistant, also in the ZIP archive in which it comes.
+"""
 
 from __future__ import annotations
 
 import io
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TextIO
+from zipfile import is_zipfile
 
 import typer
 
+from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, export_format, read_export
+from remembrancer.hierarchy.exports.archive import document_of
 from remembrancer.hierarchy.ingestion import as_message
 from remembrancer.records import InvalidInputError, Message
 
@@ -25,26 +32,51 @@ class FileFormat(StrEnum):
     AUTO = "auto"
     JSONL = "jsonl"
     JSON = "json"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    GEMINI = "gemini"
 
 
+_EXPORTS = {
+    FileFormat.CHATGPT: ExportFormat.CHATGPT,
+    FileFormat.CLAUDE: ExportFormat.CLAUDE,
+    FileFormat.GEMINI: ExportFormat.GEMINI,
+}
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".json": FileFormat.JSON}
 
-Messages = list[Mapping[str, object]] | Iterator[Message]
+Messages = list[Mapping[str, object]] | list[Message] | Iterator[Message]
 """A list, to be checked whole before anything is written; or a stream."""
 
 
+@dataclass(frozen=True)
+class ExportOptions:
+    """How the export of a chat assistant is read, and who is told of it."""
+
+    branches: Branches = Branches.CURRENT
+    speaker: str | None = None
+    told: Callable[[Export], None] = lambda _: None
+
+
 @contextmanager
-def messages_in(name: str, *, file_format: FileFormat = FileFormat.AUTO) -> Iterator[Messages]:
+def messages_in(
+    name: str, *, file_format: FileFormat = FileFormat.AUTO, exports: ExportOptions | None = None
+) -> Iterator[Messages]:
     """The messages of a file.
 
     Args:
         name: Its path, or `-` for stdin.
-        file_format: How it is written. `auto` goes by the ending, and where that tells nothing by the first line.
+        file_format: How it is written. `auto` goes by the ending, and where that tells nothing by the first line; a
+            document in the form of an export is read as one.
+        exports: How an export is read.
 
     Raises:
         InvalidInputError: The file cannot be read, or is not what it should be; for JSON Lines while it is read, naming
             the line.
     """
+    options = exports or ExportOptions()
+    if name != STDIN and is_zipfile(name):
+        yield _exported(document_of(Path(name)), options, _EXPORTS.get(file_format))
+        return
     with _opened(name) as file:
         lines = _lines(file, name)
         chosen = _BY_ENDING.get(Path(name).suffix.lower(), file_format) if file_format == "auto" else file_format
@@ -52,7 +84,12 @@ def messages_in(name: str, *, file_format: FileFormat = FileFormat.AUTO) -> Iter
             beginning = _beginning(lines)
             chosen = FileFormat.JSONL if _is_a_message(beginning) else FileFormat.JSON
             lines = itertools.chain(beginning, lines)
-        yield _streamed(lines) if chosen is FileFormat.JSONL else _listed("".join(lines), name)
+        if chosen is FileFormat.JSONL:
+            yield _streamed(lines)
+            return
+        document = _parsed("".join(lines), field=name)
+        export = _EXPORTS.get(chosen) or (export_format(document) if file_format is FileFormat.AUTO else None)
+        yield _listed(document, name) if export is None else _exported(document, options, export)
 
 
 @contextmanager
@@ -113,8 +150,13 @@ def _streamed(lines: Iterable[str]) -> Iterator[Message]:
             yield as_message(_parsed(line, field=f"line {number}"), field=f"line {number}")
 
 
-def _listed(text: str, name: str) -> list[Mapping[str, object]]:
-    document = _parsed(text, field=name)
+def _exported(document: object, options: ExportOptions, export: ExportFormat | None) -> list[Message]:
+    read = read_export(document, format=export, branches=options.branches, speaker=options.speaker)
+    options.told(read)
+    return list(read.messages)
+
+
+def _listed(document: object, name: str) -> list[Mapping[str, object]]:
     found = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(found, list):
         raise InvalidInputError(name, "expected a list of messages, or an object with such a list as `messages`")

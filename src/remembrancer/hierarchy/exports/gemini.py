@@ -1,0 +1,122 @@
+"""Gemini's activity from Google Takeout (`MyActivity.json` of Gemini Apps, not the HTML): one record a prompt.
+
+A record holds what was asked, behind a verb in its `title`, and the answer as HTML in `safeHtmlItem`. It knows neither
+conversations nor when the answer came: all share one conversation, which the segmenter cuts at silences, and an answer
+follows its question at once. Records of other products, and those that tell of something else than a prompt, are
+skipped and reported. The verbs are known in English; in another language a record with an answer is taken for a prompt
+and its title kept whole.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+from remembrancer.hierarchy.exports.export import Draft, list_at, mapping_at, text_or_none, time_of
+from remembrancer.records import InvalidInputError
+
+CONVERSATION = "Gemini Apps"
+
+_ASKED = ("Prompted with:", "Asked Gemini:", "Asked Bard:", "Prompted", "Asked", "Said")
+_DID = ("Added", "Created", "Deleted", "Edited", "Exported", "Gave", "Pinned", "Renamed", "Selected", "Shared", "Used")
+_ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*\Z")
+_BLOCKS = frozenset("address article blockquote br dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre table tr ul".split())  # noqa: SIM905 - tags
+_UNSEEN = frozenset({"script", "style"})
+_TICK = dt.timedelta(microseconds=1)
+
+
+def is_record(value: object) -> bool:
+    """Whether a value looks like a record of this export."""
+    return isinstance(value, Mapping) and _is_ours(value) and isinstance(value.get("title"), str) and "time" in value
+
+
+def read_record(value: Mapping[str, Any], draft: Draft, *, place: str) -> None:
+    """Read one record: a question, and its answer when it has one.
+
+    Raises:
+        InvalidInputError: It is not in this form; names the record.
+    """
+    if not _is_ours(value):
+        draft.skip(place, "other product")
+        return
+    title = text_or_none(value.get("title"), place=f"{place}.title")
+    answer = _answer(value, place=place)
+    asked = _asked(title or "", has_answer=bool(answer))
+    if asked is None:
+        draft.skip(place, "activity" if title else "empty")
+        return
+    for kind in ("attachedFiles", "imageFile", "audioFiles"):
+        if value.get(kind):
+            draft.skip(f"{place}.{kind}", "attachment")
+    at = time_of(value.get("time"), place=f"{place}.time")
+    if at is None:
+        raise InvalidInputError(f"{place}.time", "a record without a time cannot be put among the others")
+    draft.add(place, role="user", text=asked, conversation=CONVERSATION, at=at, about={})
+    if answer:
+        draft.add(
+            f"{place}.safeHtmlItem", role="assistant", text=answer, conversation=CONVERSATION, at=at + _TICK, about={}
+        )
+
+
+def _is_ours(value: Mapping[str, Any]) -> bool:
+    products = value.get("products")
+    names = [value.get("header"), *(products if isinstance(products, list) else ())]
+    return any(isinstance(name, str) and ("Gemini" in name or "Bard" in name) for name in names)
+
+
+def _asked(title: str, *, has_answer: bool) -> str | None:
+    """What was asked; `None`: the record tells of something else."""
+    said = title.strip()
+    for verb in _ASKED:
+        rest = said.removeprefix(verb)
+        if rest != said and (not rest or rest[0].isspace()):
+            return _ATTACHED.sub("", rest).strip()
+    is_other = any(said == verb or said.startswith(f"{verb} ") for verb in _DID)
+    return _ATTACHED.sub("", said) if has_answer and not is_other else None
+
+
+def _answer(value: Mapping[str, Any], *, place: str) -> str:
+    parts = []
+    for number, item in enumerate(list_at(value.get("safeHtmlItem") or [], place=f"{place}.safeHtmlItem")):
+        where = f"{place}.safeHtmlItem.{number}"
+        html = text_or_none(mapping_at(item, place=where).get("html"), place=f"{where}.html")
+        parts.append(plain_text(html or ""))
+    return "\n\n".join(part for part in parts if part)
+
+
+def plain_text(html: str) -> str:
+    """The words of a piece of HTML, its blocks on lines of their own."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.parts).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A block begins on a new line."""
+        self._unseen += tag in _UNSEEN
+        if tag in _BLOCKS:
+            self.parts.append("\n")
+        elif tag in {"td", "th"}:
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        """What follows a block begins on a new line."""
+        self._unseen = max(0, self._unseen - (tag in _UNSEEN))
+        if tag in _BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        """Words, unless they are a style or a script."""
+        if not self._unseen:
+            self.parts.append(data)
