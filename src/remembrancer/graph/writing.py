@@ -274,6 +274,14 @@ class BatchWriter:
         )
         self._draft.changed("fact", (one.fact_id for one in recorded if one.verdict != "held"))
         self._draft.placeholders_gone(first(written)["removed"])
+        evicted = [one.fact_id for one in recorded if one.reason is not None and one.verdict == "evicted"]
+        await self._close_stated(evicted)
+
+    async def _close_stated(self, fact_ids: Sequence[str]) -> None:
+        closing = [{"id": stated_relationship_id(fact_id), "invalidated_by": fact_id} for fact_id in fact_ids]
+        if closing:
+            closed = await self._run("relationship.close", rows=sorted(closing, key=_row_id), now=self._now)
+            self._draft.changed("relationship", (row["id"] for row in closed))
 
 
 def _joined(answers: Sequence[Row]) -> Row:

@@ -1,0 +1,138 @@
+"""`consolidate`: near duplicates merged, faded facts and old episodes pruned, after a look at what it comes to."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from remembrancer.cli.connection import NAMESPACE, NamespaceOption, Server, open_memory
+from remembrancer.cli.exit_code import ExitCode
+from remembrancer.cli.output import Output
+from remembrancer.lifecycle import Change, ConsolidationPlan, MemoryConsolidator, apply_plan
+from remembrancer.memory import Memory
+from remembrancer.records import InvalidInputError
+
+_SHOWN = 50
+
+
+class DeleteModeName(StrEnum):
+    """What becomes of pruned facts."""
+
+    SOFT = "soft"
+    HARD = "hard"
+
+
+async def consolidate(
+    server: Server,
+    output: Output,
+    namespace: NamespaceOption = NAMESPACE,
+    max_facts: Annotated[
+        int | None, typer.Option("--max-facts", help="The most live facts that are to stay; left out: no bound.")
+    ] = None,
+    max_episodes: Annotated[
+        int | None, typer.Option("--max-episodes", help="The most episodes that are to stay; left out: no bound.")
+    ] = None,
+    dedup_threshold: Annotated[
+        float, typer.Option("--dedup-threshold", help="The least cosine at which two facts are near duplicates.")
+    ] = 0.9,
+    half_life: Annotated[
+        float, typer.Option("--half-life", help="After how many days without use a fact counts half.")
+    ] = 30,
+    delete_mode: Annotated[
+        DeleteModeName, typer.Option("--delete-mode", help="soft: pruned facts are closed; hard: removed for good.")
+    ] = DeleteModeName.SOFT,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
+) -> ExitCode:
+    """Merge near duplicates, prune the facts that count least and the oldest episodes, and let themes follow.
+
+    What is to be done is shown first and done in one transaction, unless a record changed meanwhile. A soft
+    consolidation can be undone. Ends with 1 when you say no.
+    """
+    async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
+        consolidator = MemoryConsolidator(
+            memory.store,
+            memory.index,
+            max_facts=max_facts,
+            max_episodes=max_episodes,
+            dedup_threshold=dedup_threshold,
+            decay_half_life_days=half_life,
+            delete_mode=delete_mode.value,
+        )
+        planned = await _planned(consolidator, output)
+        _tell(output, planned)
+        is_applied = False
+        if planned.plan.changes and not dry_run and _agreed(output, planned, yes=yes):
+            await apply_plan(memory.store, planned.plan)
+            is_applied = True
+            output.text("", f"Done: pass {planned.plan.pass_id}")
+        output.document(_document(memory, planned, is_applied=is_applied))
+    return ExitCode.FINE if is_applied or dry_run or not planned.plan.changes else ExitCode.FAILED
+
+
+async def _planned(consolidator: MemoryConsolidator, output: Output) -> ConsolidationPlan:
+    with output.counting("Looking at facts") as counted:
+
+        def progress(done: int, total: int) -> None:
+            counted(done)
+
+        return await consolidator.plan(progress=progress)
+
+
+def _agreed(output: Output, planned: ConsolidationPlan, *, yes: bool) -> bool:
+    if yes:
+        return True
+    if output.json or not sys.stdin.isatty():
+        raise InvalidInputError("--yes", "nobody can be asked here: say --yes, or --dry-run to look only")
+    return typer.confirm(f"Change {len(planned.plan.changes)} records?", err=True)
+
+
+def _tell(output: Output, planned: ConsolidationPlan) -> None:
+    changes, report = planned.plan.changes, planned.report
+    if not changes:
+        output.text("Nothing to consolidate.")
+        return
+    rows = [[change.kind, _what(change), _told(change), change.reason] for change in changes[:_SHOWN]]
+    output.table("kind", "what", "becomes", "why", rows=rows)
+    if len(changes) > _SHOWN:
+        output.text(f"and {len(changes) - _SHOWN} more; --json --dry-run names all")
+    output.text(
+        "",
+        f"{report.facts_deduped} near duplicates, {report.facts_decayed} faded facts, {report.episodes_pruned} episodes,",
+        f"{report.themes_cleaned_up} themes that change and {report.themes_removed} that go.",
+    )
+
+
+def _what(change: Change) -> str:
+    record: Any = change.record
+    return str(getattr(record, "content", None) or getattr(record, "label", None) or getattr(record, "topic", ""))
+
+
+def _told(change: Change) -> str:
+    if change.after is None:
+        return "removed"
+    if change.superseded_by is not None:
+        return f"part of {change.superseded_by}"
+    return "changed" if getattr(change.after, "is_live", True) else "closed"
+
+
+def _document(memory: Memory, planned: ConsolidationPlan, *, is_applied: bool) -> dict[str, Any]:
+    return {
+        "namespace": memory.namespace,
+        "applied": is_applied,
+        "pass_id": planned.plan.pass_id if is_applied else None,
+        **planned.report.model_dump(mode="json", exclude={"mutation_log", "pass_id"}),
+        "changes": [
+            {
+                "kind": change.kind,
+                "id": change.record_id,
+                "becomes": "removed" if change.after is None else "changed",
+                "reason": change.reason,
+                "superseded_by": change.superseded_by,
+            }
+            for change in planned.plan.changes
+        ],
+    }
