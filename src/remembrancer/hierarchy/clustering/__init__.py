@@ -2,6 +2,15 @@
 
 from remembrancer.hierarchy.clustering.consolidating import ConsolidatingThemeClusterer
 from remembrancer.hierarchy.clustering.draft import GENERAL_LABEL
+from remembrancer.hierarchy.clustering.naming import Name, ThemeNamer
 from remembrancer.hierarchy.clustering.simple import SimpleThemeClusterer
+from remembrancer.hierarchy.clustering.telling import telling_words
 
-__all__ = ["GENERAL_LABEL", "ConsolidatingThemeClusterer", "SimpleThemeClusterer"]
+__all__ = [
+    "GENERAL_LABEL",
+    "ConsolidatingThemeClusterer",
+    "Name",
+    "SimpleThemeClusterer",
+    "ThemeNamer",
+    "telling_words",
+]

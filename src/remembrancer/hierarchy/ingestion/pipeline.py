@@ -12,15 +12,27 @@ import hashlib
 import logging
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from remembrancer.hierarchy.ingestion.echoes import Echoes, HeardAgain
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode, fit_into_episodes
 from remembrancer.hierarchy.ingestion.incoming import Incoming, portions
 from remembrancer.hierarchy.ingestion.reading import Reader, Reading
+from remembrancer.hierarchy.ingestion.renewal import Renewal
 from remembrancer.hierarchy.ingestion.report import IngestReport, ReportDraft
 from remembrancer.hierarchy.ingestion.theming import gather_under_themes
 from remembrancer.hierarchy.ingestion.vectors import Vectors
-from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, Segmenter
+from remembrancer.ports import (
+    Clusterer,
+    CountsUsage,
+    Embedder,
+    Extractor,
+    LanguageModel,
+    MemoryIndex,
+    MemoryStore,
+    ModelUsage,
+    Segmenter,
+)
 from remembrancer.records import (
     ConcurrencyError,
     Fact,
@@ -41,7 +53,9 @@ Progress = Callable[[int], None]
 PORTION = 200
 """How many messages are stored in one transaction."""
 
-_TRIES = 60
+TRIES = 60
+"""How often a portion is planned at most, while other writers are first."""
+
 _LONGEST_PAUSE = 0.5  # seconds before a portion is planned again
 _NUMBER_BYTES = 20  # what a portion's number may add to an idempotency key
 
@@ -58,6 +72,9 @@ class Ingestion:
         clusterer: Gathers facts under themes.
         embedder: Makes vectors; `None`: records are stored without.
         extractions_at_once: How many episodes are read at the same time, 1 or more.
+        renewal: Renews the names and places of themes that have changed materially; `None`: they stay as clustered.
+        model: The language model that the extractor or the namer asks; its usage is told in reports.
+        echoes: What recalls have served, so that it is not read as news.
     """
 
     store: MemoryStore
@@ -67,6 +84,9 @@ class Ingestion:
     clusterer: Clusterer
     embedder: Embedder | None = None
     extractions_at_once: int = 4
+    renewal: Renewal | None = None
+    model: LanguageModel | None = None
+    echoes: Echoes = field(default_factory=Echoes)
 
     async def ingest(
         self, messages: Incoming, *, idempotency_key: str | None = None, progress: Progress | None = None
@@ -87,6 +107,7 @@ class Ingestion:
         """
         prefix = None if idempotency_key is None else _key_prefix(idempotency_key)
         draft = ReportDraft()
+        before = self.usage()
         number = 0
         async for portion in portions(messages, size=PORTION, keep_cut_short=prefix is None):
             await self._take_in(portion, draft, idempotency_key=None if prefix is None else f"{prefix}/{number}")
@@ -94,14 +115,24 @@ class Ingestion:
             number += 1
             if progress is not None:
                 progress(draft.messages_read)
+        draft.add_usage(before, self.usage())
         return draft.finished()
+
+    def usage(self) -> ModelUsage:
+        """What the memory's model was used for so far; nothing where it does not count."""
+        return self.model.usage if isinstance(self.model, CountsUsage) else ModelUsage()
 
     async def _take_in(self, portion: Sequence[Message], draft: ReportDraft, *, idempotency_key: str | None) -> None:
         vectors = Vectors(self.embedder)
-        reader = Reader(self.extractor, at_once=self.extractions_at_once)
-        for attempt in range(_TRIES):
+        heard: dict[str, HeardAgain] = {}
+        for one in await self.echoes.hear(portion, store=self.store):
+            heard.setdefault(one.message.id, one)
+        news = {message_id: one.news for message_id, one in heard.items() if one.echoes}
+        reader = Reader(self.extractor, at_once=self.extractions_at_once, news=news)
+        for attempt in range(TRIES):
             stored = await self.store.stored_message_ids([message.id for message in portion])
             fresh, duplicates = _fresh(portion, stored)
+            fresh = [heard[message.id].message for message in fresh]
             conflicting = await self._conflicting(portion, stored)
             if not fresh and idempotency_key is None:
                 draft.duplicates += duplicates
@@ -111,22 +142,22 @@ class Ingestion:
             try:
                 grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
                 reading = await reader.read(grown)
-                batch = await self._batch(grown, reading, vectors)
+                batch = await self.batch(grown, reading, vectors)
                 receipt = await self.store.write(batch, idempotency_key=idempotency_key)
             except (ConcurrencyError, NotFoundError) as error:
-                if attempt == _TRIES - 1 or not _was_overtaken(error):
+                if attempt == TRIES - 1 or not was_overtaken(error):
                     raise
                 logger.debug("planning a portion again: %s", error)
-                await asyncio.sleep(random.uniform(0, min(0.01 * 2**attempt, _LONGEST_PAUSE)))  # noqa: S311
+                await pause(attempt)
                 continue
             if receipt.replayed:
                 _require_same(fresh, receipt, key=idempotency_key)
             draft.duplicates += duplicates
             draft.conflicting += conflicting
             _warn_of_conflicts(conflicting)
-            draft.failed += reading.failed
+            draft.echoes += sum(heard[message.id].echoes for message in fresh)
+            draft.add_reading(reading)
             draft.add(receipt)
-            _warn_of(reading)
             return
 
     async def _conflicting(self, portion: Sequence[Message], stored: set[str]) -> list[str]:
@@ -136,14 +167,22 @@ class Ingestion:
         texts = {message_id: message.content for message_id, message in known.items()}
         return [m.id for m in named if texts.setdefault(m.id, m.content) != m.content]
 
-    async def _batch(self, grown: Sequence[GrownEpisode], reading: Reading, vectors: Vectors) -> RecordBatch:
+    async def batch(
+        self, grown: Sequence[GrownEpisode], reading: Reading, vectors: Vectors, *, closed: Sequence[Fact] = ()
+    ) -> RecordBatch:
+        """Everything that one transaction is to write: episodes, what was read from them, and closed facts."""
         facts = await vectors.on_facts([fact for facts in reading.facts.values() for fact in facts])
-        theming = await gather_under_themes(facts, store=self.store, index=self.index, clusterer=self.clusterer)
-        episodes = [_with_facts(one, reading.facts.get(one.episode.id, ())) for one in grown]
+        theming = await gather_under_themes(
+            facts, store=self.store, index=self.index, clusterer=self.clusterer, renewal=self.renewal
+        )
+        episodes = [
+            _with_facts(one, reading.facts.get(one.episode.id, ()), reading.unread.get(one.episode.id, ()))
+            for one in grown
+        ]
         return RecordBatch(
             episodes=await vectors.on_episodes(episodes),
             claims=await vectors.on_entities(reading.entities),
-            facts=theming.facts,
+            facts=[*theming.facts, *_in_their_themes(closed, theming.facts)],
             themes=theming.themes,
             theme_additions=theming.additions,
             assertions=reading.relationships,
@@ -161,7 +200,7 @@ def _key_prefix(idempotency_key: str) -> str:
     return idempotency_key if len(key) + _NUMBER_BYTES <= MAX_KEY_BYTES else hashlib.sha256(key).hexdigest()
 
 
-def _was_overtaken(error: RemembranceError) -> bool:
+def was_overtaken(error: RemembranceError) -> bool:
     """Whether another writer changed what a portion was planned on; a theme may have been absorbed meanwhile."""
     return isinstance(error, ConcurrencyError) or (isinstance(error, NotFoundError) and error.kind == "theme")
 
@@ -186,9 +225,17 @@ def _fresh(portion: Sequence[Message], stored: set[str]) -> tuple[list[Message],
     return list(fresh.values()), duplicates
 
 
-def _with_facts(one: GrownEpisode, facts: Sequence[Fact]) -> GrownEpisode:
+def _in_their_themes(facts: Sequence[Fact], moved: Sequence[Fact]) -> list[Fact]:
+    """The facts with the themes that clustering has just moved them to, where it has."""
+    theme_ids = {fact.id: fact.theme_id for fact in moved}
+    return [fact.model_copy(update={"theme_id": theme_ids.get(fact.id, fact.theme_id)}) for fact in facts]
+
+
+def _with_facts(one: GrownEpisode, facts: Sequence[Fact], unread: Sequence[str]) -> GrownEpisode:
     listed = dict.fromkeys([*one.episode.fact_ids, *(fact.id for fact in facts)])
-    return GrownEpisode(one.episode.model_copy(update={"fact_ids": tuple(listed)}), one.added, one.stored)
+    still = dict.fromkeys([*one.episode.unread_message_ids, *unread])
+    changes = {"fact_ids": tuple(listed), "unread_message_ids": tuple(still)}
+    return GrownEpisode(one.episode.model_copy(update=changes), one.added, one.stored)
 
 
 def _warn_of_conflicts(ids: Sequence[str]) -> None:
@@ -196,6 +243,6 @@ def _warn_of_conflicts(ids: Sequence[str]) -> None:
         logger.warning("message %s was stored before with another text, which stays", message_id)
 
 
-def _warn_of(reading: Reading) -> None:
-    for failed in reading.failed:
-        logger.warning("nothing could be read from episode %s: %s", failed.episode_id, failed.reason)
+async def pause(attempt: int) -> None:
+    """Wait a little, the longer the more often another writer was first."""
+    await asyncio.sleep(random.uniform(0, min(0.01 * 2**attempt, _LONGEST_PAUSE)))  # noqa: S311

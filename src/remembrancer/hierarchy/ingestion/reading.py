@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from remembrancer.hierarchy.ingestion.echoes import fact_id_of
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode
-from remembrancer.hierarchy.ingestion.report import FailedExtraction
+from remembrancer.hierarchy.ingestion.report import DroppedParts, FailedExtraction
 from remembrancer.ports import Extraction, Extractor
-from remembrancer.records import Entity, Fact, Relationship, RemembranceError
-from remembrancer.records.key import derived_id
+from remembrancer.records import Entity, Fact, Message, Relationship, RemembranceError
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reading:
     """What was read from some episodes.
 
@@ -22,12 +22,41 @@ class Reading:
         entities: Everything mentioned.
         relationships: Between these entities.
         failed: Episodes from which nothing could be read.
+        fell_back: Episodes that a simpler extractor read than the one asked for.
+        dropped: What was answered and not taken.
+        unread: Messages to be read again, by the id of their episode.
+        repeated: Ids of facts that the episode listed already and that were read again, by the id of the episode.
     """
 
-    facts: dict[str, tuple[Fact, ...]]
-    entities: tuple[Entity, ...]
-    relationships: tuple[Relationship, ...]
-    failed: tuple[FailedExtraction, ...]
+    facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
+    entities: list[Entity] = field(default_factory=list)
+    relationships: list[Relationship] = field(default_factory=list)
+    failed: list[FailedExtraction] = field(default_factory=list)
+    fell_back: list[FailedExtraction] = field(default_factory=list)
+    dropped: list[DroppedParts] = field(default_factory=list)
+    unread: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    repeated: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def take(self, one: GrownEpisode, result: Extraction | FailedExtraction) -> None:
+        """Add what was read, or could not be read, from one episode."""
+        episode_id = one.episode.id
+        if isinstance(result, FailedExtraction):
+            self.failed.append(result)
+        else:
+            known = set(one.stored.fact_ids) if one.stored is not None else set()
+            said = _by_id(one, result.facts)
+            self.facts[episode_id] = tuple(fact for fact_id, fact in said.items() if fact_id not in known)
+            self.repeated[episode_id] = frozenset(known.intersection(said))
+            self.entities += result.entities
+            self.relationships += result.relationships
+            self.dropped += [
+                DroppedParts(episode_id=episode_id, part=lost.part, reason=lost.reason, count=lost.count)
+                for lost in result.dropped
+            ]
+            if result.fell_back is None:
+                return
+            self.fell_back.append(FailedExtraction(episode_id=episode_id, reason=result.fell_back))
+        self.unread[episode_id] = tuple(message.id for message in one.added)
 
 
 class Reader:
@@ -36,9 +65,17 @@ class Reader:
     A portion is planned again when another writer was first, and most of the new plan is as it was.
     """
 
-    def __init__(self, extractor: Extractor, *, at_once: int) -> None:
+    def __init__(self, extractor: Extractor, *, at_once: int, news: Mapping[str, Message] | None = None) -> None:
+        """Begin with nothing read.
+
+        Args:
+            extractor: What reads.
+            at_once: How many episodes are read at the same time, 1 or more.
+            news: What is to be read in the place of some messages, by their ids; nothing where it is empty.
+        """
         self._extractor = extractor
         self._gate = asyncio.Semaphore(at_once)
+        self._news = news or {}
         self._known: dict[tuple[str, tuple[str, ...]], Extraction | FailedExtraction] = {}
 
     async def read(self, grown: Sequence[GrownEpisode]) -> Reading:
@@ -55,37 +92,29 @@ class Reader:
             for one_asked in asked:
                 one_asked.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
-        facts: dict[str, tuple[Fact, ...]] = {}
-        entities: list[Entity] = []
-        relationships: list[Relationship] = []
-        failed: list[FailedExtraction] = []
+        reading = Reading()
         for one, result in zip(grown, results, strict=True):
-            if isinstance(result, FailedExtraction):
-                failed.append(result)
-                continue
-            facts[one.episode.id] = _new_facts(one, result.facts)
-            entities += result.entities
-            relationships += result.relationships
-        return Reading(facts, tuple(entities), tuple(relationships), tuple(failed))
+            reading.take(one, result)
+        return reading
 
     async def _extraction(self, one: GrownEpisode) -> Extraction | FailedExtraction:
         key = (one.episode.id, tuple(message.id for message in one.added))
         if key not in self._known:
-            part = one.episode.model_copy(update={"messages": one.added, "fact_ids": ()})
+            heard = [(message, self._news.get(message.id, message)) for message in one.added]
+            # A message without a word of its own is left out; one that came in empty is none of ours to judge.
+            messages = tuple(news for message, news in heard if news.content.strip() or not message.content.strip())
+            part = one.episode.model_copy(update={"messages": messages, "fact_ids": ()})
             async with self._gate:
                 try:
-                    self._known[key] = await self._extractor.extract(part)
+                    self._known[key] = await self._extractor.extract(part) if messages else Extraction(part)
                 except RemembranceError as error:
                     self._known[key] = FailedExtraction(episode_id=one.episode.id, reason=str(error))
         return self._known[key]
 
 
-def _new_facts(one: GrownEpisode, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    known = set(one.stored.fact_ids) if one.stored is not None else set()
-    new: dict[str, Fact] = {}
+def _by_id(one: GrownEpisode, facts: Sequence[Fact]) -> dict[str, Fact]:
+    named: dict[str, Fact] = {}
     for fact in facts:
-        words = " ".join(fact.content.split()).casefold()
-        fact_id = derived_id("fact", one.episode.id, words)
-        if fact_id not in known:
-            new.setdefault(fact_id, fact.model_copy(update={"id": fact_id}))
-    return tuple(new.values())
+        fact_id = fact_id_of(fact.content, episode_id=one.episode.id)
+        named.setdefault(fact_id, fact.model_copy(update={"id": fact_id}))
+    return named

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+from typing import TYPE_CHECKING
+
+from remembrancer.ports import ModelUsage
 from remembrancer.records import IdsByKind, Receipt, RecordKind
 from remembrancer.records.base import Listed, Record
+
+if TYPE_CHECKING:
+    from remembrancer.hierarchy.ingestion.reading import Reading
+
+logger = logging.getLogger(__name__)
+
+REREAD = "extraction:reread"
+"""What closes a fact of a simpler extractor when its messages were read again."""
 
 
 class FailedExtraction(Record):
@@ -11,6 +23,15 @@ class FailedExtraction(Record):
 
     episode_id: str
     reason: str
+
+
+class DroppedParts(Record):
+    """Parts of what an extractor was answered about an episode that were not taken, all for one reason."""
+
+    episode_id: str
+    part: str
+    reason: str
+    count: int
 
 
 class IngestReport(Record):
@@ -25,7 +46,12 @@ class IngestReport(Record):
         removed: Ids that are no longer stored (themes that were absorbed), by kind.
         claimed_entities: How many mentions found an entity that was stored already.
         merged_relationships: How many relationships said what a stored one says already.
-        failed: Episodes from which nothing could be read, and why; their messages are stored.
+        failed: Episodes from which nothing could be read, and why; their messages are stored, to be read again.
+        fell_back: Episodes that a simpler extractor read than the one asked for, and why; to be read again likewise.
+        dropped: What extractors were answered and did not take, and why.
+        echoes: Sentences from which nothing was read, since they had come out of a recall.
+        model_calls: Requests to the memory's language model, where it counts them.
+        model_tokens: Tokens of these, sent and received.
         batches: Transactions committed.
         replayed_batches: Of these, batches that an earlier call with the same idempotency key had committed.
     """
@@ -39,6 +65,11 @@ class IngestReport(Record):
     claimed_entities: int = 0
     merged_relationships: int = 0
     failed: Listed[FailedExtraction] = ()
+    fell_back: Listed[FailedExtraction] = ()
+    dropped: Listed[DroppedParts] = ()
+    echoes: int = 0
+    model_calls: int = 0
+    model_tokens: int = 0
     batches: int = 0
     replayed_batches: int = 0
 
@@ -60,6 +91,11 @@ class ReportDraft:
         self.duplicates: list[str] = []
         self.conflicting: list[str] = []
         self.failed: list[FailedExtraction] = []
+        self.fell_back: list[FailedExtraction] = []
+        self.dropped: list[DroppedParts] = []
+        self.echoes = 0
+        self.model_calls = 0
+        self.model_tokens = 0
         self._created: dict[RecordKind, dict[str, None]] = {}
         self._changed: dict[RecordKind, dict[str, None]] = {}
         self._removed: dict[RecordKind, dict[str, None]] = {}
@@ -82,6 +118,21 @@ class ReportDraft:
             for kind, ids in by_kind.items():
                 gathered.setdefault(kind, {}).update(dict.fromkeys(ids))
 
+    def add_reading(self, reading: Reading) -> None:
+        """Take in what could not be read as it was asked, and tell the log of it."""
+        self.failed += reading.failed
+        self.fell_back += reading.fell_back
+        self.dropped += reading.dropped
+        for failed in reading.failed:
+            logger.warning("nothing could be read from episode %s: %s", failed.episode_id, failed.reason)
+        for lost in reading.dropped:
+            logger.warning("of episode %s, %d %s dropped: %s", lost.episode_id, lost.count, lost.part, lost.reason)
+
+    def add_usage(self, before: ModelUsage, after: ModelUsage) -> None:
+        """Take in what a model was used for meanwhile."""
+        self.model_calls += after.calls - before.calls
+        self.model_tokens += after.tokens - before.tokens
+
     def finished(self) -> IngestReport:
         """The report."""
         return IngestReport(
@@ -94,6 +145,11 @@ class ReportDraft:
             claimed_entities=self._claimed,
             merged_relationships=self._merged,
             failed=self.failed,
+            fell_back=self.fell_back,
+            dropped=self.dropped,
+            echoes=self.echoes,
+            model_calls=self.model_calls,
+            model_tokens=self.model_tokens,
             batches=self._batches,
             replayed_batches=self._replayed,
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from remembrancer.hierarchy.clustering import GENERAL_LABEL
+from remembrancer.hierarchy.ingestion.renewal import Renewal
 from remembrancer.ports import Clusterer, Clustering, MemoryIndex, MemoryStore
 from remembrancer.records import Fact, Theme, ThemeAddition
 from remembrancer.records.key import derived_id
@@ -35,15 +36,23 @@ class Theming:
 
 
 async def gather_under_themes(
-    facts: Sequence[Fact], *, store: MemoryStore, index: MemoryIndex, clusterer: Clusterer
+    facts: Sequence[Fact],
+    *,
+    store: MemoryStore,
+    index: MemoryIndex,
+    clusterer: Clusterer,
+    renewal: Renewal | None = None,
 ) -> Theming:
-    """Cluster new facts together with the stored themes nearest to them."""
+    """Cluster new facts together with the stored themes nearest to them, and renew what has changed materially."""
     if not facts:
         return Theming(())
     near = await _near_themes(facts, store=store, index=index)
     clustering = await _named(await clusterer.cluster(facts, list(near.values())), near, store=store)
     remaining = {theme.id: theme for theme in clustering.themes}
     absorbed = tuple(theme_id for theme_id in near if theme_id not in remaining)
+    if renewal is not None:
+        clustering = await renewal.of(clustering, near, absorbed=bool(absorbed), store=store)
+        remaining = {theme.id: theme for theme in clustering.themes}
     whole: list[Theme] = []
     additions: list[ThemeAddition] = []
     for theme in remaining.values():
