@@ -6,19 +6,27 @@
 //   $least     : FLOAT          the least cosine, included
 //   $few       : INTEGER        how many neighbours are looked for at first, the fact itself among them
 //   $limit     : INTEGER        the most, likewise, before those that share no entity are left out
+//   $crowd     : INTEGER        up to so many mentions of its entities a fact is compared with each before it is searched
 // returns, a row for each fact that has such a neighbour:
 //   fact : [STRING, STRING, INTEGER]         id, content, start in microseconds since 1970
 //   near : LIST<[STRING, STRING, INTEGER]>   likewise; neither closed nor quarantined
 //
-// why: the fact's own vector is the question, so none travels. A search costs what it may return: only where the last
-// of the few is near as well is the full number looked for. Entities are compared from the side of the fact that was
-// found, which mentions few, never from the entity, which many may mention.
+// why: the fact's own vector is the question, so none travels. Most facts are near to none that shares an entity, and to
+// see that takes few comparisons unless the entity is a hub; only the others are searched, with a little to spare for
+// rounding. A search costs what it may return: only where the last of the few is near as well is the full number looked
+// for. What was found is held against the entities from its own side, never from that of a hub.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE fact.embedding_1 IS NOT NULL
 WITH fact, vector(fact.embedding_1, 384, FLOAT32) AS embedding,
-     COLLECT { MATCH (fact)-[:MENTIONS]->(e:Entity) RETURN e } AS mentioned
-WHERE mentioned <> []
+     COLLECT { MATCH (fact)-[:MENTIONS]->(e:Entity) RETURN [e, COUNT { (e)<-[:MENTIONS]-() }] } AS degrees
+WITH fact, embedding, [pair IN degrees | pair[0]] AS mentioned, reduce(n = 0, pair IN degrees | n + pair[1]) AS mentions
+WHERE mentions > size(mentioned) AND (mentions > $crowd OR EXISTS {
+  UNWIND mentioned AS e
+  MATCH (e)<-[:MENTIONS]-(f:Fact)
+  WHERE f <> fact AND f.live AND NOT f.quarantined AND f.embedding_1 IS NOT NULL
+    AND 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), embedding, COSINE) >= $least - 0.0001
+})
 CALL (embedding) {
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
     WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $few) SCORE AS similarity

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.lifecycle.admission import token_similarity, tokens_of
-from remembrancer.lifecycle.conflict_pairs import Pairs, negations, supersessions
+from remembrancer.lifecycle.conflict_pairs import Pairs, conflicts_within
 from remembrancer.lifecycle.word_join import overlapping_pairs
 from remembrancer.lifecycle.words import (
     contains_negation,
@@ -93,8 +93,8 @@ FACTS = st.lists(
 @given(facts=FACTS)
 def test_conflicts_of_a_group_are_those_that_comparing_every_pair_finds(facts: list[tuple[str, int]]) -> None:
     group = [FactOutline(f"f0000000-0000-4000-8000-{n:012x}", text, day(at)) for n, (text, at) in enumerate(facts)]
-    pairs = Pairs()
-    found = [*negations(group, pairs), *supersessions(group, pairs, day_threshold=1)]
+    denials, replacements = conflicts_within(group, Pairs(), day_threshold=1)
+    found = [*denials, *replacements]
     in_order = [(a, b) for n, a in enumerate(group) for b in group[n + 1 :]]
     denied = [
         (a.id, b.id)

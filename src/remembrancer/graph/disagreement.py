@@ -16,6 +16,7 @@ from remembrancer.records.key import require_ids, without_repeats
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 _FEW = 10
+_CROWD = 100
 _SEARCHES_A_STATEMENT = 125
 _STATEMENTS_AT_ONCE = 4  # the database runs one statement on one core
 
@@ -61,7 +62,7 @@ class DisagreementSearch:
 
         async def search(ids: Sequence[str]) -> list[Row]:
             async with turn:
-                return await self._read("conflict.near", ids=ids, least=least, few=min(_FEW, most), limit=most)
+                return await self._read("conflict.near", ids=ids, least=least, few=min(_FEW, most), limit=most, crowd=_CROWD)
 
         parts = range(0, len(wanted), _SEARCHES_A_STATEMENT)
         searches = [

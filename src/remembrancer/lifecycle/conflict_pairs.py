@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from remembrancer.lifecycle.conflict import Conflict, ConflictingFact, ConflictKind, age_gap
 from remembrancer.lifecycle.word_join import overlapping_pairs
 from remembrancer.lifecycle.words import (
-    contains_negation,
     content_words,
     is_negation,
     overlap_coefficient,
@@ -47,34 +46,43 @@ class Pairs:
         return ((a, b) if a < b else (b, a)) in self._seen
 
 
-def negations(group: Sequence[FactOutline], pairs: Pairs) -> list[Conflict]:
-    """Pairs of which exactly one negates, and that otherwise say much the same.
+def conflicts_within(
+    group: Sequence[FactOutline], pairs: Pairs, *, day_threshold: float
+) -> tuple[list[Conflict], list[Conflict]]:
+    """Negations and supersessions among the facts of one entity, each kind in the order of the group.
+
+    A negation is a pair of which exactly one negates, and that otherwise says much the same. A supersession is a pair
+    that began more than so many days apart, and says much the same but for dates and clock times.
 
     Args:
-        group: The facts of one entity, in order.
+        group: The facts, in order.
         pairs: What was reported before; what is found is added.
+        day_threshold: 0 or more, not included.
     """
-    negated = [contains_negation(fact.content) for fact in group]
-    if len(set(negated)) < 2:
-        return []
-    words = [
-        frozenset(word for word in content_words(words_of(fact.content)) if not is_negation(word)) for fact in group
-    ]
-    found = overlapping_pairs(words, above=NEGATION_OVERLAP, sides=negated)
-    return _conflicts("negation", group, sorted(found), pairs)
-
-
-def supersessions(group: Sequence[FactOutline], pairs: Pairs, *, day_threshold: float) -> list[Conflict]:
-    """Pairs that began more than so many days apart, and say much the same but for dates and clock times."""
-    if len(group) < 2:
-        return []
-    words = [frozenset(content_words(words_of(without_times(fact.content)))) for fact in group]
-    found = (
+    words = [words_of(fact.content) for fact in group]
+    negations = _conflicts("negation", group, _negations(words), pairs)
+    replaced = (
         (i, j)
-        for i, j in overlapping_pairs(words, above=SUPERSESSION_OVERLAP)
+        for i, j in overlapping_pairs(
+            [frozenset(content_words(_timeless(fact.content, own))) for fact, own in zip(group, words, strict=True)],
+            above=SUPERSESSION_OVERLAP,
+        )
         if age_gap(group[i].valid_from, group[j].valid_from) > day_threshold
     )
-    return _conflicts("supersession", group, sorted(found), pairs)
+    return negations, _conflicts("supersession", group, sorted(replaced), pairs)
+
+
+def _negations(words: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    negated = [any(map(is_negation, own)) for own in words]
+    if len(set(negated)) < 2:
+        return []
+    said = [frozenset(word for word in content_words(own) if not is_negation(word)) for own in words]
+    return sorted(overlapping_pairs(said, above=NEGATION_OVERLAP, sides=negated))
+
+
+def _timeless(content: str, words: Sequence[str]) -> Sequence[str]:
+    timeless = without_times(content)
+    return words if timeless == content else words_of(timeless)
 
 
 def contradiction(a: FactOutline, b: FactOutline, pairs: Pairs, *, overlap_threshold: float) -> Conflict | None:

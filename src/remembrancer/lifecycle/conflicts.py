@@ -26,7 +26,7 @@ from remembrancer.lifecycle.conflict import (
     verdict,
 )
 from remembrancer.lifecycle.conflict_candidates import Candidates, PlainCandidates, candidates_of
-from remembrancer.lifecycle.conflict_pairs import Pairs, contradiction, negations, supersessions
+from remembrancer.lifecycle.conflict_pairs import Pairs, conflicts_within, contradiction
 from remembrancer.lifecycle.plan import Change, Plan, apply_plan
 from remembrancer.ports import MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, similarity, whole_number
@@ -160,8 +160,9 @@ class ConflictDetector:
         negated: list[Conflict] = []
         superseded: list[Conflict] = []
         async for group in candidates.groups():
-            negated += negations(group, pairs)
-            superseded += supersessions(group, pairs, day_threshold=self._days)
+            denials, replacements = conflicts_within(group, pairs, day_threshold=self._days)
+            negated += denials
+            superseded += replacements
             done = _count(done, progress)
         contradicting: list[Conflict] = []
         async for fact, near in candidates.near(min_similarity=self._least_cosine):

@@ -67,12 +67,15 @@ class TestConflictCandidates:
 
     async def test_a_crowd_is_seen_alike_and_bounded(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)
-        crowd = [fact(n, entities=[n % 2], embedding=direction(n / 25), valid_from=day(-n)) for n in range(1, 151)]
+        crowd = [
+            fact(n, entities=[n % 2, *([2] if n <= 60 else [])], embedding=direction(n / 25), valid_from=day(-n))
+            for n in range(1, 151)
+        ]
         await store.write(RecordBatch(facts=crowd))
         plain = await PlainCandidates.read(store, store.index, page=1_000)
         groups, near = await _seen(await candidates_of(store, store.index, page=1_000))
         assert (groups, near) == await _seen(plain)
-        assert [len(group) for group in groups] == [75, 75]
+        assert [len(group) for group in groups] == [75, 60, 75]
         assert len(near) == 150
         assert all(20 <= len(others) < 50 for _, others in near)
 

@@ -1,0 +1,146 @@
+"""Time per fact of the passes that keep a memory true: set-wise inside Neo4j, and plainly from outside, side by side.
+
+Each size is a memory of its own: facts of some nine words, most of them rare, two entities a fact, one entity in twenty
+there under a second spelling, one fact in twenty near another one, and one entity that a tenth of all facts mention.
+Only the planning is timed, which writes nothing. Plainly means over the same store, but through the ports alone; both
+must give one answer. `python benchmarks/upkeep.py --facts 1000 10000`; add 100000 with `--plain-up-to 10000`.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import numpy as np
+import world
+
+from remembrancer.graph import Neo4jStore
+from remembrancer.lifecycle import ConflictDetector, EntityResolver
+from remembrancer.ports import MemoryStore
+from remembrancer.records import Entity, Fact, RecordBatch
+
+Look = Callable[[Any, Any], Awaitable[object]]
+
+VOCABULARY = 20_000
+HUB = 0
+
+
+async def resolution(store: Any, index: Any) -> object:
+    return (await EntityResolver(store, clock=lambda: world.START).plan()).report
+
+
+async def conflicts(store: Any, index: Any) -> object:
+    found = await ConflictDetector(store, index).detect()
+    return [(one.kind, one.a.id, one.b.id) for one in found]
+
+
+PASSES: dict[str, Look] = {"resolution": resolution, "conflicts": conflicts}
+"""What is measured, by name: plans on a store with its index, and gives an answer to compare."""
+
+
+class Plainly:
+    """A store with the methods of the port alone, so that nothing is pushed down."""
+
+    _PORT = frozenset(name for name in dir(MemoryStore) if not name.startswith("_"))
+
+    def __init__(self, store: Neo4jStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._PORT:
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+
+def entities(count: int) -> list[Entity]:
+    made = world.entities(count)
+    return [
+        one.model_copy(update={"name": f"The {made[place - 1].name.upper()}."}) if place % 20 == 19 else one
+        for place, one in enumerate(made)
+    ]
+
+
+def facts(count: int, known: int) -> list[Fact]:
+    rng = np.random.default_rng(5)
+    odds = 1 / (np.arange(VOCABULARY) + 30)
+    words = rng.choice(VOCABULARY, size=(count, 9), p=odds / odds.sum())
+    ends = rng.integers(1, known, size=(count, 2))
+    ends[rng.random(count) < 0.1, 1] = HUB
+    vectors = world.clustered(count, seed=11)
+    near = np.flatnonzero(rng.random(count) < 0.05)
+    near = near[near > 0]
+    vectors[near] = vectors[near - 1] + 0.3 * vectors[near] / np.linalg.norm(vectors[near], axis=1, keepdims=True)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ends[near] = ends[near - 1]
+    return [
+        one.model_copy(
+            update={
+                "content": " ".join(f"w{word}" for word in words[place]) + (" not" if place % 30 == 0 else ""),
+                "entity_ids": tuple(dict.fromkeys(world.record_id("e", int(end)) for end in ends[place])),
+            }
+        )
+        for place, one in enumerate(world.facts(vectors))
+    ]
+
+
+async def filled(store: Neo4jStore, count: int) -> None:
+    known = count // 5
+    for some in world.portions(entities(known)):
+        await store.write(RecordBatch(entities=some))
+    edges = np.random.default_rng(3).integers(0, known, size=(count // 2, 2))
+    for some in world.portions(world.relationships([(int(a), int(b)) for a, b in edges if a != b])):
+        await store.write(RecordBatch(relationships=some))
+    for some in world.portions(facts(count, known)):
+        await store.write(RecordBatch(facts=some))
+
+
+async def timed(look: Look, store: Any, index: Any) -> tuple[float, object]:
+    began = time.perf_counter()
+    answer = await look(store, index)
+    return time.perf_counter() - began, answer
+
+
+async def main() -> None:
+    parser = world.parser(__doc__)
+    parser.add_argument("--facts", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--plain-up-to", type=int, default=10_000, help="no plain run on more facts than this")
+    parser.add_argument("--only", nargs="+", choices=sorted(PASSES), default=list(PASSES))
+    told = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    async with world.database() as database:
+        for count in told.facts:
+            async with Neo4jStore.open(database=database, namespace=world.fresh("upkeep"), space=world.SPACE) as store:
+                await filled(store, count)
+                with_plain = count <= told.plain_up_to
+                rows += [await measured(name, store, count, with_plain=with_plain) for name in told.only]
+                await store.clear()
+    world.report(rows, told.out)
+
+
+async def measured(name: str, store: Neo4jStore, count: int, *, with_plain: bool) -> dict[str, Any]:
+    look = PASSES[name]
+    await timed(look, store, store.index)  # plans its statements, and warms what it reads
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    pushed, answer = await timed(look, store, store.index)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    row = {
+        "pass": name,
+        "facts": count,
+        "pushed s": pushed,
+        "ms a fact": 1000 * pushed / count,
+        "more MB": grown // 1024,
+    }
+    if isinstance(answer, list):
+        row["found"] = len(answer)
+    if with_plain:
+        plain, same = await timed(look, Plainly(store), store.index)
+        again, _ = await timed(look, store, store.index)
+        assert same == answer, name
+        row |= {"plain s": plain, "plain / pushed": plain / min(pushed, again)}
+    return row
+
+
+if __name__ == "__main__":
+    world.run(main)
