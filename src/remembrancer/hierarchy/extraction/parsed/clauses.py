@@ -64,6 +64,8 @@ class Clauses:
             return
         if says and any(child.dep_ == "ccomp" for child in verb.children):
             return
+        if verb.lemma_.lower() in lexicon.AFFECTS | lexicon.REFUSALS:
+            return
         subjects = self._names(self._subjects(verb))
         if _is_passive(verb):
             yield from _paired(self._names(self._agents(verb)), lemma, subjects)
@@ -95,12 +97,10 @@ class Clauses:
     def _subjects(self, verb: Token) -> list[Token]:
         own = _subject_tokens(verb)
         if own:
-            return [one for token in own for one in self._coordinated(self._behind_relative(token, verb))]
-        if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG", "VBD"}:
+            return [one for token in own for one in self._behind_relative(token, verb)]
+        if (verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG", "VBD"}) or (verb.dep_ == "relcl" and _is_passive(verb)):
             # "A firm led by Ada"; and a main verb that small parsers hang on its subject.
-            return self._coordinated(verb.head)
-        if verb.dep_ == "relcl" and _is_passive(verb):
-            return self._coordinated(verb.head)
+            return self._holders_of(verb.head)
         if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and _is_passive(verb) == _is_passive(verb.head):
             return self._subjects(verb.head)
         if verb.dep_ in _CONTROLLED and verb.head.pos_ in {"VERB", "AUX"} and verb.head.i != verb.i:
@@ -118,15 +118,21 @@ class Clauses:
             for one in self._coordinated(target)
         ]
 
-    def _behind_relative(self, token: Token, verb: Token) -> Token:
-        return verb.head if verb.dep_ == "relcl" and token.lower_ in lexicon.RELATIVE else token
+    def _behind_relative(self, token: Token, verb: Token) -> list[Token]:
+        is_relative = verb.dep_ == "relcl" and token.lower_ in lexicon.RELATIVE
+        return self._holders_of(verb.head) if is_relative else self._coordinated(token)
+
+    def _holders_of(self, noun: Token) -> list[Token]:
+        """Whom a clause behind a noun speaks of; in "Acme is a firm led by Ada" that is Acme."""
+        copula = noun.head
+        if noun.dep_ != "attr" or self._references.name_at(noun) is not None:
+            return self._coordinated(noun)
+        return self._subjects(copula) if is_told(copula) else []
 
     # To be
 
     def _copula(self, verb: Token) -> Iterator[Relation]:
-        subjects = [
-            one for token in _subject_tokens(verb) for one in self._coordinated(self._behind_relative(token, verb))
-        ]
+        subjects = [one for token in _subject_tokens(verb) for one in self._behind_relative(token, verb)]
         for child in verb.children:
             if child.dep_ in {"attr", "acomp"}:
                 yield from self._complement(subjects, child)

@@ -129,6 +129,18 @@ SPEECH = _words(
 AMBIGUOUS_SPEECH = _words("maintain report call add know")
 """Those of them that state a relation when their object or preposition is not a clause: "reports to Ada"."""
 
+AFFECTS = _words(
+    """
+    alarm amaze amuse annoy astonish baffle bemuse bore bother confuse delight disappoint distract embarrass
+    excite fascinate frighten frustrate impress irritate offend please puzzle reassure scare shock startle surprise
+    tire upset worry
+    """
+)
+"""Verbs that tell how something made somebody feel for a while: nothing that relates the two."""
+
+REFUSALS = _words("decline deny disapprove disavow disown lack refuse reject renounce")
+"""Verbs whose object is not had, taken or done."""
+
 DOUBTING = _words(
     """
     agree aim anticipate aspire attempt avoid cancel cease consider contemplate decide decline deny desire discuss

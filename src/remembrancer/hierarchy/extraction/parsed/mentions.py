@@ -169,7 +169,7 @@ def _kind(span: Span, head: Token, *, has_title: bool) -> tuple[str, int]:
     if label == PERSON and len(words) > 1:
         return PERSON, LIKELY
     told = _by_part(head)
-    if told is not None and label != lexicon.LOCATION:
+    if told is not None and head.ent_type_ not in {"GPE", "LOC"}:  # buildings are less often recognised rightly
         return told, LIKELY
     if label is not None:
         return label, WEAK
