@@ -13,8 +13,9 @@ import pytest
 
 from remembrancer import Memory, MemoryQuery
 from remembrancer.graph import Database, Neo4jIndex, Neo4jStore, queries
+from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.providers.embedding import HashingEmbedder
-from remembrancer.records import RecordBatch, ThemeAddition
+from remembrancer.records import GateDecision, GatePass, RecordBatch, RetentionPolicy, RunOutcome, ThemeAddition
 from remembrancer.testing.samples import (
     START,
     day,
@@ -77,6 +78,10 @@ async def on_memory(memory: Memory, name: str) -> None:
         "retrieve": lambda: every_path(memory),
         "subgraph": lambda: memory.subgraph([sample_id("entity", 1)]),
         "get": lambda: memory.get(sample_id("relationship", 99)),
+        "lessons": lambda: memory.lessons(["a"]),
+        "record_outcome": lambda: memory.record_outcome("run", 0.5, fact_ids=[sample_id("fact", 1)]),
+        "gate": lambda: memory.gate(RetentionPolicy(candidate_tag="a")),
+        "gate_decisions": memory.gate_decisions,
         "clear": memory.clear,
     }
     await calls[name]()
@@ -100,6 +105,13 @@ BATCH = RecordBatch(
     facts=[fact(1, entities=[1, 9], episodes=[1], tags=["a"], embedding=VECTOR), fact(2)],
     themes=[theme(1, facts=[1], embedding=VECTOR)],
     theme_additions=[ThemeAddition(theme_id=sample_id("theme", 1), fact_ids=[sample_id("fact", 2)])],
+    gate_passes=[
+        GatePass(
+            id=sample_id("theme", 1),
+            policy=RetentionPolicy(candidate_tag="a"),
+            decisions=[GateDecision(fact_id=sample_id("fact", 1), verdict="held", trials=0)],
+        )
+    ],
     removals={
         "message": [sample_id("message", 8)],
         "episode": [sample_id("episode", 8)],
@@ -193,6 +205,27 @@ async def test_of_the_store(memory: Memory, sent: list[Statement], name: str) ->
     if name not in ("touch_facts", "flush_usage"):
         assert len(sent) > before
     await memory.store.flush_usage()
+    assert_all_walled(sent, memory.namespace)
+
+
+RUN = RunOutcome(run_id="run", score=0.5, fact_ids=["a"], holdout={"b": 0.5})
+
+LEDGER_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "record_outcome": (RUN,),
+    "record_outcomes": ([RUN],),
+    "get_outcome": ("run",),
+    "get_fact_stats": ("a",),
+    "get_fact_stats_batch": (["a"],),
+    "get_baselines": (["a"],),
+    "get_run_scores": (["a"],),
+}
+
+
+@pytest.mark.parametrize("name", sorted(public(Neo4jLedger)))
+async def test_of_the_ledger(memory: Memory, sent: list[Statement], name: str) -> None:
+    before = len(sent)
+    await getattr(memory.ledger, name)(*LEDGER_ARGUMENTS.get(name, ()))
+    assert len(sent) > before
     assert_all_walled(sent, memory.namespace)
 
 
