@@ -86,6 +86,7 @@ async def on_memory(memory: Memory, name: str) -> None:
     }
     await calls[name]()
 
+        "retry_extraction": memory.retry_extraction,
 
 async def every_path(memory: Memory) -> None:
     for filter_first in (True, False):

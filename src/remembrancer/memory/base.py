@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from remembrancer.hierarchy import RuleBasedExtractor, SimpleEpisodeSegmenter, SimpleThemeClusterer
-from remembrancer.hierarchy.ingestion import Ingestion
+from remembrancer.hierarchy import (
+    ConsolidatingThemeClusterer,
+    LLMExtractor,
+    RuleBasedExtractor,
+    SimpleEpisodeSegmenter,
+)
+from remembrancer.hierarchy.clustering import ThemeNamer
+from remembrancer.hierarchy.ingestion import Echoes, Ingestion, Renewal
 from remembrancer.ports import (
     Clusterer,
     Embedder,
     Extractor,
     KeepsLedger,
+    LanguageModel,
     MemoryIndex,
     MemoryStore,
     OutcomeLedger,
@@ -17,8 +24,11 @@ from remembrancer.ports import (
 from remembrancer.ports.tracing import Traced
 from remembrancer.records import Clock, system_clock
 
-THEME_SIMILARITY = 0.5
-"""From which cosine on a fact joins a theme when no clusterer is given: sentences of one topic lie about there."""
+THEME_SIMILARITY = 0.35
+"""From which cosine on a fact joins a theme when no clusterer is given."""
+
+THEME_MERGE_SIMILARITY = 0.6
+"""From which cosine on two themes become one when no clusterer is given."""
 
 
 class MemoryBase(Traced):
@@ -40,6 +50,7 @@ class MemoryBase(Traced):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
         ledger: OutcomeLedger | None = None,
         clock: Clock = system_clock,
     ) -> None:
@@ -50,8 +61,9 @@ class MemoryBase(Traced):
             index: Live on the store.
             embedder: Makes vectors.
             segmenter: Cuts messages into episodes; by default at silences of five minutes.
-            extractor: Reads facts from episodes; by default by rules.
-            clusterer: Gathers facts under themes; by default under the nearest.
+            extractor: Reads facts from episodes; by default `LLMExtractor` where there is an `llm`, else by rules.
+            clusterer: Gathers facts under themes; by default under the nearest, merging themes that have come close.
+            llm: A language model: reads episodes, unless there is an `extractor`, and names themes.
             ledger: Keeps scored runs; by default the store's own.
             clock: Tells what now is.
         """
@@ -61,16 +73,27 @@ class MemoryBase(Traced):
         own = store.ledger if isinstance(store, KeepsLedger) else None
         self.ledger = ledger if ledger is not None else own
         self._clock = clock
+        self._echoes = Echoes(clock=clock)
         self._ingestion = Ingestion(
             store=store,
             index=index,
             segmenter=segmenter or SimpleEpisodeSegmenter(clock=clock),
-            extractor=extractor or RuleBasedExtractor(clock=clock),
-            clusterer=clusterer or SimpleThemeClusterer(similarity_threshold=THEME_SIMILARITY, clock=clock),
+            extractor=extractor or _extractor(llm, clock),
+            clusterer=clusterer
+            or ConsolidatingThemeClusterer(
+                assignment_threshold=THEME_SIMILARITY, merge_threshold=THEME_MERGE_SIMILARITY, clock=clock
+            ),
             embedder=embedder,
+            renewal=Renewal(ThemeNamer(llm)),
+            model=llm,
+            echoes=self._echoes,
         )
 
     @property
     def namespace(self) -> str:
         """Whose memory."""
         return self.store.namespace
+
+
+def _extractor(llm: LanguageModel | None, clock: Clock) -> Extractor:
+    return RuleBasedExtractor(clock=clock) if llm is None else LLMExtractor(llm, clock=clock)

@@ -53,7 +53,7 @@ class Reading(MemoryBase):
             InvalidInputError: An argument is wrong; names it.
             ServerUnavailableError: The database or the embedder could not be reached; worth trying again.
         """
-        return await recall(
+        answer = await recall(
             self.store,
             text,
             embedder=self.embedder,
@@ -65,6 +65,8 @@ class Reading(MemoryBase):
             weights=weights,
             clock=self._clock,
         )
+        self._echoes.serve(answer.hits)
+        return answer
 
     async def retrieve(self, query: MemoryQuery, *, filter_first: bool = True) -> MemoryResult:
         """Answer a structured query; see `remembrancer.retrieval.retrieve_memory`."""

@@ -8,7 +8,16 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from remembrancer.memory import Memory
-from remembrancer.ports import Clusterer, Embedder, Extractor, MemoryIndex, MemoryStore, OutcomeLedger, Segmenter
+from remembrancer.ports import (
+    Clusterer,
+    Embedder,
+    Extractor,
+    LanguageModel,
+    MemoryIndex,
+    MemoryStore,
+    OutcomeLedger,
+    Segmenter,
+)
 from remembrancer.records import Clock, system_clock
 from remembrancer.sync.background import Background
 
@@ -34,6 +43,7 @@ class SyncMemoryBase:
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
         ledger: OutcomeLedger | None = None,
         clock: Clock = system_clock,
     ) -> None:
@@ -46,6 +56,7 @@ class SyncMemoryBase:
             segmenter: As for `Memory`.
             extractor: As for `Memory`.
             clusterer: As for `Memory`.
+            llm: As for `Memory`.
             ledger: As for `Memory`.
             clock: As for `Memory`.
         """
@@ -56,6 +67,7 @@ class SyncMemoryBase:
             segmenter=segmenter,
             extractor=extractor,
             clusterer=clusterer,
+            llm=llm,
             ledger=ledger,
             clock=clock,
         )
