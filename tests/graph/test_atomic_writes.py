@@ -13,7 +13,14 @@ from neo4j import exceptions
 
 from remembrancer.graph import Database, Neo4jStore
 from remembrancer.graph.connection import Row, Transaction
-from remembrancer.records import RecordBatch, ServerUnavailableError, ThemeAddition
+from remembrancer.records import (
+    GateDecision,
+    GatePass,
+    RecordBatch,
+    RetentionPolicy,
+    ServerUnavailableError,
+    ThemeAddition,
+)
 from remembrancer.testing.samples import (
     SPACE,
     direction,
@@ -44,6 +51,13 @@ WHOLE = RecordBatch(
     claims=[entity(2, name="claimed")],
     assertions=[relationship(2, 1, 2), relationship(3, 50, 51, valid_from="2024-01-01")],
     theme_additions=[ThemeAddition(theme_id=sample_id("theme", 50), fact_ids=[sample_id("fact", 1)])],
+    gate_passes=[
+        GatePass(
+            id=sample_id("theme", 50),
+            policy=RetentionPolicy(candidate_tag="old"),
+            decisions=[GateDecision(fact_id=sample_id("fact", 50), verdict="promoted", trials=3)],
+        )
+    ],
     removals={"theme": [sample_id("theme", 51)], "episode": [sample_id("episode", 50)]},
     expected_messages={sample_id("episode", 1): 0},
 )
