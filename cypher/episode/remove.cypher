@@ -24,6 +24,7 @@ CALL (episodes) {
   DELETE old
   WITH episode, target
   SET target.position = CASE WHEN target.episode_id = episode.id THEN null ELSE target.position END,
+      target.context = CASE WHEN target.episode_id = episode.id THEN null ELSE target.context END,
       target.episode_id = CASE WHEN target.episode_id = episode.id THEN null ELSE target.episode_id END
   WITH DISTINCT target
   RETURN collect(target) AS left

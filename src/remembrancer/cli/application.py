@@ -12,10 +12,12 @@ from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
 from remembrancer.cli.demonstration import demo
 from remembrancer.cli.exit_code import EXPLAINED
+from remembrancer.cli.forgetting import forget, restore, undo
 from remembrancer.cli.gate_simulation import gate_commands
 from remembrancer.cli.gating import ledger_commands
 from remembrancer.cli.ingesting import ingest
 from remembrancer.cli.local_server import browser, down, status, up
+from remembrancer.cli.past import history, passes, why
 from remembrancer.cli.recalling import recall
 from remembrancer.cli.showing import show
 
@@ -28,6 +30,12 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_MEMORY, ingest),
     (_MEMORY, recall),
     (_MEMORY, show),
+    (_MEMORY, history),
+    (_MEMORY, why),
+    (_MEMORY, passes),
+    (_MEMORY, restore),
+    (_MEMORY, undo),
+    (_MEMORY, forget),
     (_MEMORY, demo),
     (_SERVER, up),
     (_SERVER, down),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from functools import lru_cache
 
 from remembrancer.lifecycle.words import is_part_of_word
 from remembrancer.ports import Embedder, MemoryStore
+from remembrancer.ports.admission import AdmissionReason
 from remembrancer.ports.arguments import keys, text, whole_number
 from remembrancer.records import Fact, InvalidInputError, cosine
 from remembrancer.records.base import Record
@@ -22,9 +23,6 @@ EMBEDDING_THRESHOLD = 0.85
 
 LEXICAL_THRESHOLD = 0.6
 """From which share of common words on a text is refused, without one."""
-
-AdmissionReason = Literal["duplicate", "evicted_reentry"]
-"""Why a text was refused: a live fact says it, or a closed one did."""
 
 _STOP_LIST = """
 a an and are as at be been but by can for from had has have in is it its of on or that the their they this to was were
@@ -121,6 +119,7 @@ def require_threshold(threshold: object, embedder: Embedder | None) -> float:
     return float(threshold)
 
 
+@lru_cache(maxsize=4_096)
 def tokens_of(content: str) -> frozenset[str]:
     """What is compared of a text without vectors: its longer words.
 
