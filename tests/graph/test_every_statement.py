@@ -15,7 +15,16 @@ from remembrancer import Memory, MemoryQuery
 from remembrancer.graph import Database, Neo4jIndex, Neo4jStore, queries
 from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.providers.embedding import HashingEmbedder
-from remembrancer.records import GateDecision, GatePass, RecordBatch, RetentionPolicy, RunOutcome, ThemeAddition
+from remembrancer.records import (
+    GateDecision,
+    GatePass,
+    RecordBatch,
+    RetentionPolicy,
+    RunOutcome,
+    Source,
+    ThemeAddition,
+)
+from remembrancer.records.statement import Statement as Stated
 from remembrancer.testing.samples import (
     START,
     day,
@@ -64,7 +73,9 @@ async def memory(
     sent: list[Statement], neo4j_server: tuple[str, tuple[str, str]], neo4j_database: Database
 ) -> AsyncIterator[Memory]:
     uri, auth = neo4j_server
-    async with Memory.connect(uri, auth=auth, namespace=f"test-{uuid.uuid4()}", embedder=EMBEDDER) as opened:
+    async with Memory.connect(
+        uri, auth=auth, namespace=f"test-{uuid.uuid4()}", embedder=EMBEDDER, warm=False
+    ) as opened:
         yield opened
 
 
@@ -75,6 +86,7 @@ async def on_memory(memory: Memory, name: str) -> None:
     calls: dict[str, Callable[[], Awaitable[object]]] = {
         "ingest": lambda: memory.ingest(said, idempotency_key="a"),
         "recall": lambda: memory.recall("Where does Ada work?"),
+        "retry_extraction": memory.retry_extraction,
         "retrieve": lambda: every_path(memory),
         "subgraph": lambda: memory.subgraph([sample_id("entity", 1)]),
         "get": lambda: memory.get(sample_id("relationship", 99)),
@@ -82,11 +94,29 @@ async def on_memory(memory: Memory, name: str) -> None:
         "record_outcome": lambda: memory.record_outcome("run", 0.5, fact_ids=[sample_id("fact", 1)]),
         "gate": lambda: memory.gate(RetentionPolicy(candidate_tag="a")),
         "gate_decisions": memory.gate_decisions,
+        "consolidate": lambda: memory.consolidate(max_facts=1, max_episodes=0),
+        "should_consolidate": lambda: memory.should_consolidate(max_facts=1, max_episodes=1),
+        "assert_statements": lambda: memory.assert_statements(STATED, single_valued=["port"]),
+        "resolve_entities": memory.resolve_entities,
+        "find_conflicts": memory.find_conflicts,
+        "resolve_conflicts": lambda: memory.resolve_conflicts("supersede-on-newer"),
+        "admit": lambda: memory.admit("Ada works"),
+        "history": lambda: memory.history(sample_id("fact", 1)),
+        "why": lambda: memory.why(sample_id("entity", 1)),
+        "passes": memory.passes,
+        "restore": lambda: taken_back(memory, memory.restore, of_pass=False),
+        "undo": lambda: taken_back(memory, memory.undo, of_pass=True),
+        "forget": lambda: memory.forget(sample_id("message", 1)),
         "clear": memory.clear,
     }
     await calls[name]()
 
-        "retry_extraction": memory.retry_extraction,
+
+async def taken_back(memory: Memory, taking_back: Callable[[str], Awaitable[object]], *, of_pass: bool) -> None:
+    closed = sample_id("fact", 2)
+    report = await memory.forget(closed, hard=False)
+    await taking_back(str(report.pass_id) if of_pass else closed)
+
 
 async def every_path(memory: Memory) -> None:
     for filter_first in (True, False):
@@ -97,13 +127,15 @@ async def every_path(memory: Memory) -> None:
         await memory.retrieve(MemoryQuery(tags=["a"]), filter_first=filter_first)
 
 
+RELATIONAL = Stated(subject_id=sample_id("entity", 1), predicate="use", object_id=sample_id("entity", 2))
+
 BATCH = RecordBatch(
     entities=[entity(1), entity(2)],
     claims=[entity(3, name="Claimed")],
     relationships=[relationship(1, 1, 2)],
     assertions=[relationship(2, 1, 2, valid_from=day(-1)), relationship(3, 2, 1)],
     episodes=[episode(1, messages=[message(1, speaker="Ada"), message(2)], facts=[1])],
-    facts=[fact(1, entities=[1, 9], episodes=[1], tags=["a"], embedding=VECTOR), fact(2)],
+    facts=[fact(1, entities=[1, 9], episodes=[1], tags=["a"], embedding=VECTOR), fact(2, statement=RELATIONAL)],
     themes=[theme(1, facts=[1], embedding=VECTOR)],
     theme_additions=[ThemeAddition(theme_id=sample_id("theme", 1), fact_ids=[sample_id("fact", 2)])],
     gate_passes=[
@@ -124,6 +156,8 @@ BATCH = RecordBatch(
     expected_messages={sample_id("episode", 1): 0},
 )
 
+STATED = [{"subject_id": sample_id("entity", 1), "predicate": "port", "value": value} for value in (1, 2)]
+
 STORE_ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "write": ((BATCH,), {"idempotency_key": "once"}),
     "touch_facts": (([sample_id("fact", 1)],), {}),
@@ -131,18 +165,6 @@ STORE_ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "find_facts": ((), {"tags": ["a"], "exclude_tags": ["b"], "entity_id": sample_id("entity", 1)}),
     "get_relationships_for_entity": ((sample_id("entity", 1),), {"relation_type": "use"}),
     "find_episode_near": ((None,), {"starting_before": day(9), "ending_after": START}),
-    "stored_message_ids": (([sample_id("message", 1)],), {}),
-    "find_themes_labelled": (("theme 1",), {}),
-    "list_episodes": ((), {}),
-    "list_themes": ((), {}),
-    "flush_usage": ((), {}),
-    "clear": ((), {}),
-}
-
-RETRIEVING = {"retrieve", "extract_subgraph", "recall", "gather_candidates"}
-"""What retrieval asks of the store; called by way of the memory."""
-
-
     "find_unread_episodes": ((), {}),
     "find_statements": (([(sample_id("entity", 1), "port")],), {}),
     "active_fact_ids": ((), {}),
@@ -156,7 +178,32 @@ RETRIEVING = {"retrieve", "extract_subgraph", "recall", "gather_candidates"}
     "relationship_ids_between": (([(sample_id("entity", 1), sample_id("entity", 2), "use")],), {}),
     "shared_entities": ((), {}),
     "facts_by_entity": (([sample_id("entity", 1)],), {}),
+    "similar_facts": (([VECTOR],), {"min_similarity": 0.5, "limit": 5}),
     "facts_near": (([sample_id("fact", 1)],), {"min_similarity": 0.5, "limit": 5}),
+    "get_pass": ((sample_id("fact", 1),), {}),
+    "list_passes": ((), {}),
+    "pass_entries": ((sample_id("fact", 1),), {}),
+    "record_entries": ((sample_id("fact", 1),), {}),
+    "history": ((sample_id("fact", 1),), {}),
+    "why": ((sample_id("fact", 1),), {}),
+    "find_dependents": ((), {"messages": [sample_id("message", 1)], "entities": [sample_id("entity", 1)]}),
+    "find_from": ((Source(agent_id="planner"),), {}),
+    "find_texts_with": (("message",), {}),
+    "count_mentions": (([[sample_id("entity", 1), sample_id("entity", 9)]],), {}),
+    "count_all": ((), {}),
+    "forget_all": ((), {}),
+    "stored_message_ids": (([sample_id("message", 1)],), {}),
+    "find_themes_labelled": (("theme 1",), {}),
+    "list_episodes": ((), {}),
+    "list_themes": ((), {}),
+    "flush_usage": ((), {}),
+    "clear": ((), {}),
+}
+
+RETRIEVING = {"retrieve", "extract_subgraph", "recall", "gather_candidates"}
+"""What retrieval asks of the store; called by way of the memory."""
+
+
 def public(kind: type) -> set[str]:
     return {
         name

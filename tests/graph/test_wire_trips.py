@@ -105,7 +105,7 @@ async def watched(neo4j_server: tuple[str, tuple[str, str]]) -> AsyncIterator[tu
         pytest.skip("the messages of an encrypted connection cannot be counted")
     async with (
         proxy(uri) as (address, wire),
-        Memory.connect(address, auth=auth, namespace=f"test-{uuid.uuid4()}", embedder=EMBEDDER) as memory,
+        Memory.connect(address, auth=auth, namespace=f"test-{uuid.uuid4()}", embedder=EMBEDDER, warm=False) as memory,
     ):
         await fill(memory)
         yield memory, wire
@@ -199,7 +199,7 @@ async def test_a_recall_by_text_alone_is_one_statement_and_one_trip(
     uri, auth = neo4j_server
     async with (
         proxy(uri) as (address, wire),
-        Memory.connect(address, auth=auth, namespace=watched[0].namespace) as bare,
+        Memory.connect(address, auth=auth, namespace=watched[0].namespace, warm=False) as bare,
     ):
         assert_one_trip(await count((bare, wire), lambda: bare.recall(question)))
 

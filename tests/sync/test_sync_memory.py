@@ -77,10 +77,10 @@ class TestTwins:
 
     def test_a_method_that_the_twin_lacks_is_noticed(self) -> None:
         class Grown(Memory):
-            async def forget(self, record_id: str) -> bool:
+            async def unheard_of(self, record_id: str) -> bool:
                 return bool(record_id)
 
-        assert drift(Grown, SyncMemory) == {"forget": "missing"}
+        assert drift(Grown, SyncMemory) == {"unheard_of": "missing"}
 
     def test_a_parameter_that_the_twin_lacks_is_noticed(self) -> None:
         class Changed(Memory):

@@ -163,6 +163,7 @@ async def memory_at(
         namespace=namespace,
         embedder=embedder,
         migrate=migrate,
+        warm=False,  # a command asks once
     ) as memory:
         yield memory
 

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING
 
 from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.inmemory import InMemoryStore
+from remembrancer.lifecycle.gatekeeping import FactGatekeeper
+from remembrancer.memory.consolidation import Consolidation
 from remembrancer.memory.lessons import GatedLessons
 from remembrancer.memory.reading import Reading
-from remembrancer.ports import Clusterer, Embedder, Extractor, Segmenter
+from remembrancer.memory.rereading import Rereading
+from remembrancer.memory.statements import Stating
+from remembrancer.memory.truth import Truth
+from remembrancer.memory.upkeep import Upkeep
+from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Segmenter
+from remembrancer.ports.arguments import flag
 from remembrancer.records import (
     Clock,
     EmbeddingSpace,
@@ -21,6 +28,7 @@ from remembrancer.records import (
     system_clock,
 )
 from remembrancer.records.key import require_key
+from remembrancer.retrieval.warming import warming
 
 if TYPE_CHECKING:
     import neo4j
@@ -29,7 +37,7 @@ DEFAULT_NAMESPACE = "default"
 """The namespace of local and in-memory memories, and of the command line, when none is named."""
 
 
-class Memory(Reading, GatedLessons):
+class Memory(Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Upkeep):
     """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`."""
 
     @classmethod
@@ -46,7 +54,9 @@ class Memory(Reading, GatedLessons):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
         migrate: bool = True,
+        warm: bool = True,
         clock: Clock = system_clock,
     ) -> AsyncIterator[Memory]:
         """Connect to a Neo4j and open one namespace of it.
@@ -61,7 +71,10 @@ class Memory(Reading, GatedLessons):
             segmenter: As for `Memory`.
             extractor: As for `Memory`.
             clusterer: As for `Memory`.
+            llm: As for `Memory`.
             migrate: Bring the schema up to date first; a user with read-only rights says `False`.
+            warm: Let the database plan the fixed queries of retrieval in the background, so that the first question
+                does not wait for that.
             clock: Tells what now is.
 
         Raises:
@@ -88,6 +101,8 @@ class Memory(Reading, GatedLessons):
             store = await stack.enter_async_context(
                 Neo4jStore.open(database=opened, namespace=whose, space=_space(embedder), migrate=migrate, clock=clock)
             )
+            if warm:
+                await stack.enter_async_context(warming(store, clock=clock))
             yield cls(
                 store,
                 store.index,
@@ -95,6 +110,7 @@ class Memory(Reading, GatedLessons):
                 segmenter=segmenter,
                 extractor=extractor,
                 clusterer=clusterer,
+                llm=llm,
                 clock=clock,
             )
 
@@ -109,6 +125,8 @@ class Memory(Reading, GatedLessons):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
+        warm: bool = True,
         clock: Clock = system_clock,
     ) -> AsyncIterator[Memory]:
         """Open one namespace of a private Neo4j on this machine; starts it, or joins it when it runs already.
@@ -122,6 +140,8 @@ class Memory(Reading, GatedLessons):
             segmenter: As for `Memory`.
             extractor: As for `Memory`.
             clusterer: As for `Memory`.
+            llm: As for `Memory`.
+            warm: As for `connect`.
             clock: Tells what now is.
 
         Raises:
@@ -141,6 +161,8 @@ class Memory(Reading, GatedLessons):
                 segmenter=segmenter,
                 extractor=extractor,
                 clusterer=clusterer,
+                llm=llm,
+                warm=warm,
                 clock=clock,
             ) as memory,
         ):
@@ -156,6 +178,7 @@ class Memory(Reading, GatedLessons):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
         clock: Clock = system_clock,
     ) -> AsyncIterator[Memory]:
         """Open a memory that lives in this process and ends with it; needs nothing, and is good for tests."""
@@ -167,11 +190,17 @@ class Memory(Reading, GatedLessons):
             segmenter=segmenter,
             extractor=extractor,
             clusterer=clusterer,
+            llm=llm,
             clock=clock,
         )
 
     async def ingest(
-        self, messages: Incoming, *, idempotency_key: str | None = None, progress: Progress | None = None
+        self,
+        messages: Incoming,
+        *,
+        idempotency_key: str | None = None,
+        admission: bool = False,
+        progress: Progress | None = None,
     ) -> IngestReport:
         """Take messages in: segment, extract, embed, cluster, store.
 
@@ -182,13 +211,21 @@ class Memory(Reading, GatedLessons):
             messages: Messages or maps of their fields: a list, which is checked whole before anything is written, or
                 a stream, synchronous or not.
             idempotency_key: The same key with the same messages writes nothing a second time.
+            admission: Leave out facts that say what a stored one says, or that come back after they were evicted; the
+                report names them, and the messages are stored all the same. What differs in a number or a negation, or
+                was closed in favour of another fact, is news.
             progress: Told after each portion how many messages have been read.
 
         Raises:
             InvalidInputError: A message is wrong; names it, for example `messages.3.timestamp`.
             ServerUnavailableError: The database or the embedder could not be reached; what was committed stays.
         """
-        return await self._ingestion.ingest(messages, idempotency_key=idempotency_key, progress=progress)
+        gatekeeper = None
+        if flag(admission, field="admission"):
+            gatekeeper = FactGatekeeper(self.store, self.index, embedder=self.embedder)
+        return await self._ingestion.ingest(
+            messages, idempotency_key=idempotency_key, progress=progress, gatekeeper=gatekeeper
+        )
 
     async def clear(self) -> None:
         """Remove everything in this namespace, for good."""

@@ -8,6 +8,7 @@ from remembrancer.retrieval.subgraph import (
     extract_subgraph,
     extract_subgraph_plain,
 )
+from remembrancer.retrieval.warming import warm_up
 
 __all__ = [
     "DEFAULT_MAX_SUBGRAPH_ENTITIES",
@@ -17,4 +18,5 @@ __all__ = [
     "extract_subgraph_plain",
     "retrieve_memory",
     "retrieve_memory_plain",
+    "warm_up",
 ]

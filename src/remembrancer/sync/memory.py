@@ -15,16 +15,21 @@ from typing import TYPE_CHECKING
 
 from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
-from remembrancer.ports import Clusterer, Embedder, Extractor, Segmenter
+from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Segmenter
 from remembrancer.records import Clock, system_clock
+from remembrancer.sync.consolidation import SyncConsolidation
 from remembrancer.sync.lessons import SyncGatedLessons
 from remembrancer.sync.reading import SyncReading
+from remembrancer.sync.rereading import SyncRereading
+from remembrancer.sync.statements import SyncStating
+from remembrancer.sync.truth import SyncTruth
+from remembrancer.sync.upkeep import SyncUpkeep
 
 if TYPE_CHECKING:
     import neo4j
 
 
-class SyncMemory(SyncReading, SyncGatedLessons):
+class SyncMemory(SyncReading, SyncRereading, SyncStating, SyncConsolidation, SyncGatedLessons, SyncTruth, SyncUpkeep):
     """A memory whose methods block; opened by `connect`, `local` or `in_memory` in a `with` statement."""
 
     @classmethod
@@ -41,7 +46,9 @@ class SyncMemory(SyncReading, SyncGatedLessons):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
         migrate: bool = True,
+        warm: bool = True,
         clock: Clock = system_clock,
     ) -> Iterator[SyncMemory]:
         """Connect to a Neo4j and open one namespace of it, as `Memory.connect`.
@@ -58,7 +65,9 @@ class SyncMemory(SyncReading, SyncGatedLessons):
             segmenter=segmenter,
             extractor=extractor,
             clusterer=clusterer,
+            llm=llm,
             migrate=migrate,
+            warm=warm,
             clock=clock,
         )
         with cls._holding(opening) as memory:
@@ -75,6 +84,8 @@ class SyncMemory(SyncReading, SyncGatedLessons):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
+        warm: bool = True,
         clock: Clock = system_clock,
     ) -> Iterator[SyncMemory]:
         """Open one namespace of a private Neo4j on this machine, as `Memory.local`."""
@@ -85,6 +96,8 @@ class SyncMemory(SyncReading, SyncGatedLessons):
             segmenter=segmenter,
             extractor=extractor,
             clusterer=clusterer,
+            llm=llm,
+            warm=warm,
             clock=clock,
         )
         with cls._holding(opening) as memory:
@@ -100,6 +113,7 @@ class SyncMemory(SyncReading, SyncGatedLessons):
         segmenter: Segmenter | None = None,
         extractor: Extractor | None = None,
         clusterer: Clusterer | None = None,
+        llm: LanguageModel | None = None,
         clock: Clock = system_clock,
     ) -> Iterator[SyncMemory]:
         """Open a memory that lives in this process and ends with it, as `Memory.in_memory`."""
@@ -109,16 +123,24 @@ class SyncMemory(SyncReading, SyncGatedLessons):
             segmenter=segmenter,
             extractor=extractor,
             clusterer=clusterer,
+            llm=llm,
             clock=clock,
         )
         with cls._holding(opening) as memory:
             yield memory
 
     def ingest(
-        self, messages: Incoming, *, idempotency_key: str | None = None, progress: Progress | None = None
+        self,
+        messages: Incoming,
+        *,
+        idempotency_key: str | None = None,
+        admission: bool = False,
+        progress: Progress | None = None,
     ) -> IngestReport:
         """Take messages in, as `Memory.ingest`; `progress` is called in the background thread."""
-        return self.run(self._memory.ingest, messages, idempotency_key=idempotency_key, progress=progress)
+        return self.run(
+            self._memory.ingest, messages, idempotency_key=idempotency_key, admission=admission, progress=progress
+        )
 
     def clear(self) -> None:
         """Remove everything in this namespace, for good."""
