@@ -17,7 +17,7 @@ import numpy as np
 import world
 
 from remembrancer.graph import Neo4jStore
-from remembrancer.lifecycle import ConflictDetector, EntityResolver
+from remembrancer.lifecycle import ConflictDetector, EntityResolver, MemoryConsolidator
 from remembrancer.ports import MemoryStore
 from remembrancer.records import Entity, Fact, RecordBatch
 
@@ -36,7 +36,12 @@ async def conflicts(store: Any, index: Any) -> object:
     return [(one.kind, one.a.id, one.b.id) for one in found]
 
 
-PASSES: dict[str, Look] = {"resolution": resolution, "conflicts": conflicts}
+async def dedup(store: Any, index: Any) -> object:
+    planned = await MemoryConsolidator(store, index, clock=lambda: world.START).plan()
+    return [(one.record_id, one.superseded_by) for one in planned.plan.changes]
+
+
+PASSES: dict[str, Look] = {"resolution": resolution, "conflicts": conflicts, "dedup": dedup}
 """What is measured, by name: plans on a store with its index, and gives an answer to compare."""
 
 

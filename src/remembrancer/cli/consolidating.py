@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from remembrancer.cli.asking import DryRunOption, YesOption, agreed, as_document, show_rows
 from remembrancer.cli.connection import NAMESPACE, NamespaceOption, Server, open_memory
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
 from remembrancer.lifecycle import Change, ConsolidationPlan, MemoryConsolidator, apply_plan
 from remembrancer.memory import Memory
-from remembrancer.records import InvalidInputError
-
-_SHOWN = 50
 
 
 class DeleteModeName(StrEnum):
@@ -44,8 +41,8 @@ async def consolidate(
     delete_mode: Annotated[
         DeleteModeName, typer.Option("--delete-mode", help="soft: pruned facts are closed; hard: removed for good.")
     ] = DeleteModeName.SOFT,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
 ) -> ExitCode:
     """Merge near duplicates, prune the facts that count least and the oldest episodes, and let themes follow.
 
@@ -65,7 +62,8 @@ async def consolidate(
         planned = await _planned(consolidator, output)
         _tell(output, planned)
         is_applied = False
-        if planned.plan.changes and not dry_run and _agreed(output, planned, yes=yes):
+        question = f"Change {len(planned.plan.changes)} records?"
+        if planned.plan.changes and not dry_run and agreed(output, question, yes=yes):
             await apply_plan(memory.store, planned.plan)
             is_applied = True
             output.text("", f"Done: pass {planned.plan.pass_id}")
@@ -82,27 +80,17 @@ async def _planned(consolidator: MemoryConsolidator, output: Output) -> Consolid
         return await consolidator.plan(progress=progress)
 
 
-def _agreed(output: Output, planned: ConsolidationPlan, *, yes: bool) -> bool:
-    if yes:
-        return True
-    if output.json or not sys.stdin.isatty():
-        raise InvalidInputError("--yes", "nobody can be asked here: say --yes, or --dry-run to look only")
-    return typer.confirm(f"Change {len(planned.plan.changes)} records?", err=True)
-
-
 def _tell(output: Output, planned: ConsolidationPlan) -> None:
     changes, report = planned.plan.changes, planned.report
     if not changes:
         output.text("Nothing to consolidate.")
         return
-    rows = [[change.kind, _what(change), _told(change), change.reason] for change in changes[:_SHOWN]]
-    output.table("kind", "what", "becomes", "why", rows=rows)
-    if len(changes) > _SHOWN:
-        output.text(f"and {len(changes) - _SHOWN} more; --json --dry-run names all")
+    rows = [[change.kind, _what(change), _told(change), change.reason] for change in changes]
+    show_rows(output, ("kind", "what", "becomes", "why"), rows)
     output.text(
         "",
-        f"{report.facts_deduped} near duplicates, {report.facts_decayed} faded facts, {report.episodes_pruned} episodes,",
-        f"{report.themes_cleaned_up} themes that change and {report.themes_removed} that go.",
+        f"{report.facts_deduped} near duplicates, {report.facts_decayed} faded facts, "
+        f"{report.episodes_pruned} episodes; {report.themes_cleaned_up} themes that change and {report.themes_removed} that go.",
     )
 
 
@@ -112,11 +100,8 @@ def _what(change: Change) -> str:
 
 
 def _told(change: Change) -> str:
-    if change.after is None:
-        return "removed"
-    if change.superseded_by is not None:
-        return f"part of {change.superseded_by}"
-    return "changed" if getattr(change.after, "is_live", True) else "closed"
+    becomes = str(as_document(change)["becomes"])
+    return becomes if change.superseded_by is None else f"part of {change.superseded_by}"
 
 
 def _document(memory: Memory, planned: ConsolidationPlan, *, is_applied: bool) -> dict[str, Any]:
@@ -125,14 +110,5 @@ def _document(memory: Memory, planned: ConsolidationPlan, *, is_applied: bool) -
         "applied": is_applied,
         "pass_id": planned.plan.pass_id if is_applied else None,
         **planned.report.model_dump(mode="json", exclude={"mutation_log", "pass_id"}),
-        "changes": [
-            {
-                "kind": change.kind,
-                "id": change.record_id,
-                "becomes": "removed" if change.after is None else "changed",
-                "reason": change.reason,
-                "superseded_by": change.superseded_by,
-            }
-            for change in planned.plan.changes
-        ],
+        "changes": [as_document(change) for change in planned.plan.changes],
     }
