@@ -90,7 +90,7 @@ def _tell(output: Output, planned: ConsolidationPlan) -> None:
     output.text(
         "",
         f"{report.facts_deduped} near duplicates, {report.facts_decayed} faded facts, "
-        f"{report.episodes_pruned} episodes; {report.themes_cleaned_up} themes that change and {report.themes_removed} that go.",
+        f"{report.episodes_pruned} episodes; themes: {report.themes_cleaned_up} change, {report.themes_removed} go.",
     )
 
 
