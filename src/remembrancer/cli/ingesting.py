@@ -36,6 +36,10 @@ async def ingest(
     speaker: Annotated[
         str | None, typer.Option("--speaker", help="Of an export: the name of the person whose it is.")
     ] = None,
+    admission: Annotated[
+        bool,
+        typer.Option("--admission", help="Leave out facts that are stored already, or come back after eviction."),
+    ] = False,
     idempotency_key: Annotated[
         str | None,
         typer.Option("--idempotency-key", help="The same key with the same messages writes nothing a second time."),
@@ -58,7 +62,7 @@ async def ingest(
     options = ExportOptions(branches=branches, speaker=speaker, told=read.append)
     with messages_in(file, file_format=file_format, exports=options) as messages:
         async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
-            report = await _take_in(memory, messages, output, idempotency_key=idempotency_key)
+            report = await _take_in(memory, messages, output, idempotency_key=idempotency_key, admission=admission)
             model = memory.embedder.model if memory.embedder is not None else None
     for export in read:
         _tell_export(output, export)
@@ -75,7 +79,9 @@ async def ingest(
     return ExitCode.FAILED if report.failed else ExitCode.FINE
 
 
-async def _take_in(memory: Memory, messages: Messages, output: Output, *, idempotency_key: str | None) -> IngestReport:
+async def _take_in(
+    memory: Memory, messages: Messages, output: Output, *, idempotency_key: str | None, admission: bool
+) -> IngestReport:
     stored = 0
     total = len(messages) if isinstance(messages, list) else None
     with output.counting("Reading messages", total=total) as progress:
@@ -86,7 +92,7 @@ async def _take_in(memory: Memory, messages: Messages, output: Output, *, idempo
             progress(read)
 
         try:
-            return await memory.ingest(messages, idempotency_key=idempotency_key, progress=count)
+            return await memory.ingest(messages, idempotency_key=idempotency_key, admission=admission, progress=count)
         except InvalidInputError:
             if stored:
                 output.note(f"the first {stored} messages are stored: mend the file and run it again")
@@ -118,6 +124,12 @@ def _tell(output: Output, report: IngestReport) -> None:
     if report.replayed_batches:
         output.text(f"{report.replayed_batches} of {report.batches} batches were written by an earlier call.")
     output.table("kind", "new", "changed", "removed", rows=rows, numbers=("new", "changed", "removed"))
+    if report.refused:
+        output.text("", f"{len(report.refused)} facts were left out, since they are stored or were evicted:")
+        rows = [[one.reason, one.content, f"{one.similarity:.2f}", one.matched_id] for one in report.refused]
+        output.table("why", "fact", "similarity", "to", rows=rows[:_SHOWN_FAILURES], numbers=("similarity",))
+        if len(rows) > _SHOWN_FAILURES:
+            output.text(f"  and {len(rows) - _SHOWN_FAILURES} more; --json names all")
     if report.failed:
         output.text("", f"Nothing could be read from {len(report.failed)} episodes; their messages are stored:")
         output.text(*(f"  {failed.episode_id}  {failed.reason}" for failed in report.failed[:_SHOWN_FAILURES]))

@@ -1,4 +1,4 @@
-"""Facts that may be in conflict, found inside Neo4j: many facts a statement, and no vector comes out."""
+"""Facts that may be in conflict or doubled, found inside Neo4j: many a statement, and no vector comes out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from remembrancer.graph.connection import Row
-from remembrancer.ports.arguments import similarity, whole_number
+from remembrancer.graph.values import as_vector
+from remembrancer.ports import Hit
+from remembrancer.ports.arguments import query_vector, similarity, whole_number
 from remembrancer.ports.pushdown import FactOutline
 from remembrancer.records import SIMILARITY_TOLERANCE, EmbeddingSpace
 from remembrancer.records.key import require_ids, without_repeats
@@ -18,6 +20,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FEW = 10
 _CROWD = 100
 _SEARCHES_A_STATEMENT = 125
+_VECTORS_A_STATEMENT = 500
 _STATEMENTS_AT_ONCE = 4  # the database runs one statement on one core
 
 Neighbours = tuple[FactOutline, list[FactOutline]]
@@ -31,9 +34,9 @@ class _Reading(Protocol):
 
 
 class DisagreementSearch:
-    """The part of a store in Neo4j that gathers candidates for conflicts.
+    """The part of a store in Neo4j that gathers candidates for conflicts, and for admission.
 
-    Together with `FactSurvey` it fulfils `remembrancer.ports.pushdown.GathersConflictCandidates`.
+    It fulfils `remembrancer.ports.pushdown.FindsSimilarFacts`, and with `FactSurvey` `GathersConflictCandidates`.
     """
 
     async def shared_entities(self: _Reading) -> list[tuple[str, int]]:
@@ -62,7 +65,9 @@ class DisagreementSearch:
 
         async def search(ids: Sequence[str]) -> list[Row]:
             async with turn:
-                return await self._read("conflict.near", ids=ids, least=least, few=min(_FEW, most), limit=most, crowd=_CROWD)
+                return await self._read(
+                    "conflict.near", ids=ids, least=least, few=min(_FEW, most), limit=most, crowd=_CROWD
+                )
 
         parts = range(0, len(wanted), _SEARCHES_A_STATEMENT)
         searches = [
@@ -80,6 +85,26 @@ class DisagreementSearch:
             for fact_id in wanted
             if fact_id in by_id
         ]
+
+    async def similar_facts(
+        self: _Reading, embeddings: Sequence[Sequence[float]], *, min_similarity: float, limit: int
+    ) -> list[list[Hit]]:
+        """For each vector the nearest facts, closed and quarantined ones too; a few hundred vectors a statement."""
+        dimensions = None if self.space is None else self.space.dimensions
+        vectors = [
+            query_vector(embedding, dimensions=dimensions, search=f"similar_facts.{place}")
+            for place, embedding in enumerate(embeddings)
+        ]
+        least = similarity(min_similarity) - SIMILARITY_TOLERANCE
+        most = whole_number(limit, field="limit", least=1)
+        found: list[list[Hit]] = [[] for _ in vectors]
+        if dimensions is None:
+            return found
+        for start in range(0, len(vectors), _VECTORS_A_STATEMENT):
+            part = [as_vector(vector) for vector in vectors[start : start + _VECTORS_A_STATEMENT]]
+            for row in await self._read("conflict.similar", embeddings=part, least=least, limit=most):
+                found[start + row["place"]].append(Hit(row["id"], row["score"]))
+        return found
 
 
 def _outline(fact_id: str, content: str, start: int) -> FactOutline:

@@ -141,6 +141,23 @@ class GathersConflictCandidates(Protocol):
 
 
 @runtime_checkable
+class FindsSimilarFacts(Protocol):
+    """A store that finds what is similar to many vectors at once."""
+
+    async def similar_facts(
+        self, embeddings: Sequence[Sequence[float]], *, min_similarity: float, limit: int
+    ) -> list[list[Hit]]:
+        """For each vector the nearest facts, closed and quarantined ones too, nearest first, ties in listing order.
+
+        Args:
+            embeddings: Of the store's embedding space.
+            min_similarity: The least cosine, included.
+            limit: The most facts for one vector.
+        """
+        ...
+
+
+@runtime_checkable
 class GathersNamesakes(Protocol):
     """A store that finds entities of one name, and what is attached to them, without handing out all entities."""
 

@@ -33,6 +33,7 @@ from remembrancer.ports import (
     ModelUsage,
     Segmenter,
 )
+from remembrancer.ports.admission import Gatekeeper, RefusedFact
 from remembrancer.records import (
     ConcurrencyError,
     Fact,
@@ -89,7 +90,12 @@ class Ingestion:
     echoes: Echoes = field(default_factory=Echoes)
 
     async def ingest(
-        self, messages: Incoming, *, idempotency_key: str | None = None, progress: Progress | None = None
+        self,
+        messages: Incoming,
+        *,
+        idempotency_key: str | None = None,
+        progress: Progress | None = None,
+        gatekeeper: Gatekeeper | None = None,
     ) -> IngestReport:
         """Take messages in.
 
@@ -97,6 +103,7 @@ class Ingestion:
             messages: Messages or maps of their fields; a list is checked whole before anything is written.
             idempotency_key: The same key with the same messages writes nothing a second time.
             progress: Told after each portion how many messages have been read.
+            gatekeeper: Turns away facts that are not to be written; the messages are stored all the same.
 
         Raises:
             InvalidInputError: A message is wrong, or the key was used for other messages; names it. Of a stream,
@@ -110,7 +117,8 @@ class Ingestion:
         before = self.usage()
         number = 0
         async for portion in portions(messages, size=PORTION, keep_cut_short=prefix is None):
-            await self._take_in(portion, draft, idempotency_key=None if prefix is None else f"{prefix}/{number}")
+            key = None if prefix is None else f"{prefix}/{number}"
+            await self._take_in(portion, draft, idempotency_key=key, gatekeeper=gatekeeper)
             draft.messages_read += len(portion)
             number += 1
             if progress is not None:
@@ -122,7 +130,14 @@ class Ingestion:
         """What the memory's model was used for so far; nothing where it does not count."""
         return self.model.usage if isinstance(self.model, CountsUsage) else ModelUsage()
 
-    async def _take_in(self, portion: Sequence[Message], draft: ReportDraft, *, idempotency_key: str | None) -> None:
+    async def _take_in(
+        self,
+        portion: Sequence[Message],
+        draft: ReportDraft,
+        *,
+        idempotency_key: str | None,
+        gatekeeper: Gatekeeper | None,
+    ) -> None:
         vectors = Vectors(self.embedder)
         heard: dict[str, HeardAgain] = {}
         for one in await self.echoes.hear(portion, store=self.store):
@@ -142,6 +157,7 @@ class Ingestion:
             try:
                 grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
                 reading = await reader.read(grown)
+                refused = await _turned_away(reading, vectors, gatekeeper)
                 batch = await self.batch(grown, reading, vectors)
                 receipt = await self.store.write(batch, idempotency_key=idempotency_key)
             except (ConcurrencyError, NotFoundError) as error:
@@ -156,6 +172,7 @@ class Ingestion:
             draft.conflicting += conflicting
             _warn_of_conflicts(conflicting)
             draft.echoes += sum(heard[message.id].echoes for message in fresh)
+            draft.refused += refused
             draft.add_reading(reading)
             draft.add(receipt)
             return
@@ -223,6 +240,18 @@ def _fresh(portion: Sequence[Message], stored: set[str]) -> tuple[list[Message],
         else:
             fresh[message.id] = message
     return list(fresh.values()), duplicates
+
+
+async def _turned_away(reading: Reading, vectors: Vectors, gatekeeper: Gatekeeper | None) -> list[RefusedFact]:
+    """Take out of a reading what a gatekeeper refuses."""
+    if gatekeeper is None:
+        return []
+    embedded = await vectors.on_facts([fact for facts in reading.facts.values() for fact in facts])
+    refused = await gatekeeper.refuse(embedded)
+    gone = {one.id for one in refused}
+    for episode_id, facts in reading.facts.items():
+        reading.facts[episode_id] = tuple(fact for fact in facts if fact.id not in gone)
+    return refused
 
 
 def _in_their_themes(facts: Sequence[Fact], moved: Sequence[Fact]) -> list[Fact]:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from remembrancer.ports import ModelUsage
+from remembrancer.ports.admission import RefusedFact
 from remembrancer.records import IdsByKind, Receipt, RecordKind
 from remembrancer.records.base import Listed, Record
 
@@ -50,6 +51,8 @@ class IngestReport(Record):
         fell_back: Episodes that a simpler extractor read than the one asked for, and why; to be read again likewise.
         dropped: What extractors were answered and did not take, and why.
         echoes: Sentences from which nothing was read, since they had come out of a recall.
+        refused: Facts that were read and not written, since they say what a stored one says or said; only with
+            `admission`.
         model_calls: Requests to the memory's language model, where it counts them.
         model_tokens: Tokens of these, sent and received.
         batches: Transactions committed.
@@ -68,6 +71,7 @@ class IngestReport(Record):
     fell_back: Listed[FailedExtraction] = ()
     dropped: Listed[DroppedParts] = ()
     echoes: int = 0
+    refused: Listed[RefusedFact] = ()
     model_calls: int = 0
     model_tokens: int = 0
     batches: int = 0
@@ -94,6 +98,7 @@ class ReportDraft:
         self.fell_back: list[FailedExtraction] = []
         self.dropped: list[DroppedParts] = []
         self.echoes = 0
+        self.refused: list[RefusedFact] = []
         self.model_calls = 0
         self.model_tokens = 0
         self._created: dict[RecordKind, dict[str, None]] = {}
@@ -148,6 +153,7 @@ class ReportDraft:
             fell_back=self.fell_back,
             dropped=self.dropped,
             echoes=self.echoes,
+            refused=self.refused,
             model_calls=self.model_calls,
             model_tokens=self.model_tokens,
             batches=self._batches,

@@ -1,0 +1,21 @@
+// For each of some vectors the nearest facts, closed and quarantined ones too, best first, ties by latest start, then id.
+//
+// params:
+//   $namespace  : STRING
+//   $embeddings : LIST<VECTOR>   of the namespace's embedding space
+//   $least      : FLOAT          the least cosine, included
+//   $limit      : INTEGER        the most hits a vector
+// returns:
+//   place : INTEGER   of the vector in the list
+//   id : STRING, score : FLOAT   the cosine
+CYPHER 25
+UNWIND range(0, size($embeddings) - 1) AS place
+WITH place, $embeddings[place] AS embedding
+CALL (embedding) {
+  MATCH (f:Fact)
+    SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding WHERE f.namespace = $namespace LIMIT $limit) SCORE AS similarity
+  WITH f, 2 * similarity - 1 AS score WHERE score >= $least
+  RETURN f, score
+}
+RETURN place, f.id AS id, score
+ORDER BY place, score DESC, f.valid_from DESC, id
