@@ -10,6 +10,7 @@ from remembrancer._version import __version__
 from remembrancer.cli.benchmarking import extraction, retrieval
 from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
+from remembrancer.cli.consolidating import consolidate
 from remembrancer.cli.demonstration import demo
 from remembrancer.cli.exit_code import EXPLAINED
 from remembrancer.cli.forgetting import forget, restore, undo
@@ -19,6 +20,7 @@ from remembrancer.cli.ingesting import ingest
 from remembrancer.cli.local_server import browser, down, status, up
 from remembrancer.cli.past import history, passes, why
 from remembrancer.cli.recalling import recall
+from remembrancer.cli.resolving import conflicts, resolve
 from remembrancer.cli.showing import show
 
 _SERVER = "The local server"
@@ -30,6 +32,9 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_MEMORY, ingest),
     (_MEMORY, recall),
     (_MEMORY, show),
+    (_MEMORY, consolidate),
+    (_MEMORY, resolve),
+    (_MEMORY, conflicts),
     (_MEMORY, history),
     (_MEMORY, why),
     (_MEMORY, passes),
