@@ -148,6 +148,12 @@ class TestNamespaces:
             ("a", "b", "d", "i"),
         ]
         assert await store.alist_namespaces(limit=2, offset=1) == sorted(paths)[1:3]
+        lone = ListNamespacesOp(match_conditions=(MatchCondition("suffix", "f"),))  # type: ignore[arg-type]
+        assert await store.abatch([lone]) == [[("a", "b", "f"), ("a", "c", "f")]]
+
+    async def test_a_path_may_be_a_list(self, store: RemembrancerStore) -> None:
+        await store.aput(["users", "ada"], "k", {"x": 1})  # type: ignore[arg-type]
+        assert [item.namespace for item in await store.asearch(["users"])] == [ADA]  # type: ignore[arg-type]
 
     async def test_an_empty_one_is_not_listed(self, store: RemembrancerStore) -> None:
         await store.abatch(
@@ -157,13 +163,17 @@ class TestNamespaces:
         await store.adelete(("a",), "k")
         assert await store.alist_namespaces() == [("a",)]
 
-    @pytest.mark.parametrize("path", [(), ("a.b",), ("",), ("langgraph", "x"), ("a\x00",), ("\ud800",)])
-    async def test_a_bad_one_is_refused_before_anything_is_written(
-        self, store: RemembrancerStore, path: tuple[str, ...]
-    ) -> None:
+    @pytest.mark.parametrize("path", [(), ("a.b",), ("",), ("a\x00",), ("\ud800",), (3,), "users"])
+    async def test_a_bad_one_is_refused_before_anything_is_written(self, store: RemembrancerStore, path: Any) -> None:
         with pytest.raises(InvalidNamespaceError):
             await store.abatch([PutOp(ADA, "k", {"x": 1}), PutOp(path, "k", {"x": 1})])
         assert await store.asearch(()) == []
+
+    async def test_langgraphs_own_root_is_left_to_langgraph(self, store: RemembrancerStore) -> None:
+        with pytest.raises(InvalidNamespaceError):
+            await store.aput(("langgraph", "x"), "k", {"x": 1})
+        await store.abatch([PutOp(("langgraph", "x"), "k", {"x": 1})])
+        assert await store.aget(("langgraph", "x"), "k") is not None
 
     async def test_long_labels_are_kept_apart(self, store: RemembrancerStore) -> None:
         long, longer = ("ü" * 2_000,), ("ü" * 2_000, "x")

@@ -106,9 +106,8 @@ class RemembrancerStore(BaseStore):
         """Remove expired items for good, as `sweep_ttl`."""
         return await self._bridge.wait(self._shelf.sweep)
 
-    async def _run(self, ops: list[Op]) -> list[Result]:
-        for op in ops:
-            _check(op)
+    async def _run(self, given: list[Op]) -> list[Result]:
+        ops = [_checked(op) for op in given]
         puts = {(op.namespace, op.key): self._put(op) for op in ops if isinstance(op, PutOp)}
         with span("remembrancer.langgraph.batch", attributes={"remembrancer.operations": len(ops)}):
             got = await self._shelf.get((op.namespace, op.key) for op in ops if isinstance(op, GetOp))
@@ -189,32 +188,38 @@ def _fits(path: Path, condition: MatchCondition) -> bool:
     return matches(path, condition.path, at_end=condition.match_type == "suffix")
 
 
-def _check(op: Op) -> None:
-    """Refuse what cannot be done, before anything is.
+def _checked(op: Op) -> Op:
+    """The operation with paths as tuples; refuses what cannot be done, before anything is.
 
     The methods of `BaseStore` check namespaces themselves, operations handed to `batch` come unchecked.
     """
-    if isinstance(op, GetOp | PutOp):
-        _check_labels(op.namespace)
+    if isinstance(op, GetOp):
         _check_key(op.key)
-        if isinstance(op, PutOp):
-            _check_put(op)
-    elif isinstance(op, SearchOp):
-        _check_labels(op.namespace_prefix)
+        return op._replace(namespace=_path(op.namespace))
+    if isinstance(op, PutOp):
+        _check_key(op.key)
+        _check_put(op)
+        return op._replace(namespace=_path(op.namespace))
+    if isinstance(op, SearchOp):
         check_filter(op.filter)
         _check_page(op)
         if op.query is not None and not isinstance(op.query, str):
             raise InvalidInputError("query", f"expected text, got {type(op.query).__name__}")
-    elif isinstance(op, ListNamespacesOp):
+        return op._replace(namespace_prefix=_path(op.namespace_prefix))
+    if isinstance(op, ListNamespacesOp):
         _check_page(op)
         if op.max_depth is not None:
             whole_number(op.max_depth, field="max_depth")
-        for condition in op.match_conditions or ():
-            _check_labels(condition.path)
-            if condition.match_type not in ("prefix", "suffix"):
-                raise InvalidInputError("match_type", f"expected prefix or suffix, got {condition.match_type!r}")
-    else:
-        raise InvalidInputError("ops", f"not an operation: {type(op).__name__}")
+        return op._replace(match_conditions=tuple(map(_condition, op.match_conditions or ())))
+    raise InvalidInputError("ops", f"not an operation: {type(op).__name__}")
+
+
+def _condition(condition: MatchCondition) -> MatchCondition:
+    if condition.match_type not in ("prefix", "suffix"):
+        raise InvalidInputError("match_type", f"expected prefix or suffix, got {condition.match_type!r}")
+    # A lone label is often written without its tuple, and a path of letters is never meant.
+    path = (condition.path,) if isinstance(condition.path, str) else condition.path
+    return condition._replace(path=_path(path))
 
 
 def _check_page(op: SearchOp | ListNamespacesOp) -> None:
@@ -234,8 +239,6 @@ def _check_key(key: object) -> None:
 def _check_put(op: PutOp) -> None:
     if not op.namespace:
         raise InvalidNamespaceError("a namespace needs at least one label")
-    if op.namespace[0] == "langgraph":
-        raise InvalidNamespaceError(f"the first label is LangGraph's own: {op.namespace}")
     ttl = op.ttl
     if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl <= _LONGEST):
         raise InvalidInputError("ttl", f"expected minutes, more than 0 and at most {_LONGEST:,}, got {ttl!r}")
@@ -243,8 +246,8 @@ def _check_put(op: PutOp) -> None:
         require_keys(op.index, field="index")
 
 
-def _check_labels(labels: object) -> None:
-    if not isinstance(labels, tuple):
+def _path(labels: object) -> Path:
+    if not isinstance(labels, tuple | list):
         raise InvalidNamespaceError(f"a namespace is a tuple of labels, got {type(labels).__name__}")
     for label in labels:
         if not isinstance(label, str) or not label or "." in label or "\x00" in label:
@@ -253,3 +256,4 @@ def _check_labels(labels: object) -> None:
             check_text(label)
         except ValueError as error:
             raise InvalidNamespaceError(f"{error}: {label!r}") from error
+    return tuple(labels)
