@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from remembrancer.graph import Database, Neo4jStore
-from remembrancer.records import Fact, RecordBatch, RunOutcome
+from remembrancer.graph.doctor import examine
+from remembrancer.records import Fact, GateDecision, GatePass, RecordBatch, RetentionPolicy, RunOutcome
 from remembrancer.retention import evaluate_retention
 from remembrancer.testing.samples import fact, sample_id
 
@@ -31,6 +32,27 @@ async def run_nodes(store: Neo4jStore) -> list[tuple[str, int]]:
         {"namespace": store.namespace},
     )
     return [(row["id"], row["sequence"]) for row in rows]
+
+
+async def assert_nothing_is_wrong(store: Neo4jStore) -> None:
+    found = await examine(store.database, store.namespace, deep=True)
+    assert [finding for finding in found.findings if finding.is_wrong] == []
+
+
+@pytest.mark.parametrize("verified_tag", ["verified", "candidate", "quarantined"])
+async def test_what_a_pass_writes_agrees_with_what_is_copied_from_it(store: Neo4jStore, verified_tag: str) -> None:
+    await store.write(RecordBatch(facts=[fact(number, tags=["candidate"]) for number in (1, 2)]))
+    await store.ledger.record_outcomes([RunOutcome(run_id="r", score=0.5, fact_ids=["a"], holdout={"b": 0.5})])
+    decisions = [
+        GateDecision(fact_id=sample_id("fact", 1), verdict="promoted", trials=3),
+        GateDecision(fact_id=sample_id("fact", 2), verdict="evicted", reason="x", trials=3),
+    ]
+    policy = RetentionPolicy(verified_tag=verified_tag)
+    await store.write(RecordBatch(gate_passes=[GatePass(id=sample_id("theme", 1), policy=policy, decisions=decisions)]))
+    await assert_nothing_is_wrong(store)
+    await store.delete_fact(sample_id("fact", 1))
+    await store.ledger.clear()
+    await assert_nothing_is_wrong(store)
 
 
 async def test_recorders_at_once_lose_nothing_and_share_no_place(store: Neo4jStore) -> None:
@@ -92,6 +114,7 @@ async def test_runs_facts_and_gates_that_meet_all_come_through(store: Neo4jStore
     edited = await store.get_facts([sample_id("fact", 7), sample_id("fact", 8)])
     assert {one.content for one in edited.values()} == {"edit 5"}
     assert {entry.verdict for entry in await store.ledger.decisions(limit=1000)} == {"held"}
+    await assert_nothing_is_wrong(store)
 
 
 async def test_gates_at_once_decide_each_fact_once(store: Neo4jStore) -> None:
