@@ -266,6 +266,7 @@ LEDGER_ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "get_fact_stats_batch": (["a"],),
     "get_baselines": (["a"],),
     "get_run_scores": (["a"],),
+    "get_gate_pass": (sample_id("theme", 1),),
 }
 
 

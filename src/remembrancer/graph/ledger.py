@@ -17,9 +17,9 @@ from remembrancer.ports.arguments import key, keys
 from remembrancer.ports.ledger import OutcomeLedger, RecordedDecision, RecordedRun
 from remembrancer.ports.ledger_arguments import checked_outcomes, decision_filter
 from remembrancer.ports.runs import Baseline, FactStats, RunScores
-from remembrancer.records import Clock, GateDecision, GatePass, GateVerdict, RunOutcome
+from remembrancer.records import Clock, GateDecision, GatePass, GateVerdict, RetentionPolicy, RunOutcome
 from remembrancer.records.instant import require_instant
-from remembrancer.records.key import require_key, without_repeats
+from remembrancer.records.key import require_id, require_key, without_repeats
 
 _RECORDED_AT_ONCE = 200
 _CLEARED_AT_ONCE = 1_000
@@ -130,6 +130,18 @@ class Neo4jLedger(OutcomeLedger):
         wanted = decision_filter(fact_id=fact_id, verdict=verdict, reason=reason, since=since, until=until, limit=limit)
         return [_recorded(row) for row in await self._read("gate.decisions", **asdict(wanted))]
 
+    async def get_gate_pass(self, pass_id: str) -> GatePass | None:
+        """A whole pass of the gate, or `None`."""
+        wanted = require_id(pass_id, field="pass_id")
+        for row in await self._read("gate.get", pass_id=wanted):
+            return GatePass(
+                id=wanted,
+                policy=RetentionPolicy.model_validate_json(row["policy"]),
+                decisions=[_decision(properties) for properties in row["decisions"]],
+                decided_at=row["decided_at"],
+            )
+        return None
+
     async def clear(self) -> None:
         """Forget all runs; what the gate has ruled stays."""
 
@@ -182,6 +194,16 @@ def _run_row(outcome: RunOutcome) -> Row:
     }
 
 
+def _decision(properties: Row) -> GateDecision:
+    return GateDecision(
+        fact_id=properties["fact_id"],
+        verdict=properties["verdict"],
+        reason=properties.get("reason"),
+        trials=properties["trials"],
+        evidence=_evidence(properties),
+    )
+
+
 def _recorded(row: Row) -> RecordedDecision:
     properties = row["decision"]
     return RecordedDecision(
@@ -191,7 +213,9 @@ def _recorded(row: Row) -> RecordedDecision:
         verdict=properties["verdict"],
         reason=properties.get("reason"),
         trials=properties["trials"],
-        evidence={
-            name.removeprefix(_EVIDENCE): value for name, value in properties.items() if name.startswith(_EVIDENCE)
-        },
+        evidence=_evidence(properties),
     )
+
+
+def _evidence(properties: Row) -> dict[str, Any]:
+    return {name.removeprefix(_EVIDENCE): value for name, value in properties.items() if name.startswith(_EVIDENCE)}

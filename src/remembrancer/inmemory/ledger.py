@@ -13,7 +13,7 @@ from remembrancer.ports.ledger_arguments import DecisionFilter, checked_outcomes
 from remembrancer.ports.runs import Baseline, FactStats, RunScores
 from remembrancer.records import Clock, GateDecision, GatePass, GateVerdict, RunOutcome
 from remembrancer.records.instant import require_instant
-from remembrancer.records.key import require_key
+from remembrancer.records.key import require_id, require_key
 
 
 class InMemoryLedger(OutcomeLedger):
@@ -102,6 +102,11 @@ class InMemoryLedger(OutcomeLedger):
                     and wanted.reason in (None, decision.reason)
                 ):
                     yield one, decision
+
+    async def get_gate_pass(self, pass_id: str) -> GatePass | None:
+        """A whole pass of the gate, or `None`."""
+        found = self._graph.gate_passes.get(require_id(pass_id, field="pass_id"))
+        return found.model_copy(deep=True) if found is not None else None
 
     async def clear(self) -> None:
         """Forget all runs; what the gate has ruled stays."""

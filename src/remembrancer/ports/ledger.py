@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from remembrancer.ports.runs import Baseline, FactStats, RunScores
-from remembrancer.records import GateVerdict, RunOutcome
+from remembrancer.records import GatePass, GateVerdict, RunOutcome
 
 __all__ = ["Baseline", "FactStats", "KeepsLedger", "OutcomeLedger", "RecordedDecision", "RecordedRun", "RunScores"]
 
@@ -127,6 +127,10 @@ class OutcomeLedger(Protocol):
         Raises:
             InvalidInputError: An argument is wrong; names it.
         """
+        ...
+
+    async def get_gate_pass(self, pass_id: str) -> GatePass | None:
+        """A whole pass of the gate with the policy that it went by, or `None`."""
         ...
 
     async def clear(self) -> None:

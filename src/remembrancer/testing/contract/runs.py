@@ -156,7 +156,7 @@ class TestFactsOfRuns:
         store = await open_store()
         assert isinstance(store, KeepsLedger)
         one = sample_id("fact", 1)
-        assert (await store.ledger.record_outcome(_run(1, 0.5, one, "no uuid"))).unstored == (one, "no uuid")
+        assert (await store.ledger.record_outcome(_run(1, 0.5, one, "no uuid", ""))).unstored == ("", one, "no uuid")
         assert await store.get_facts([one]) == {}
         assert await store.find_facts(include_invalidated=True) == []
         assert (await store.put_fact(fact(1))).created == {"fact": (one,)}

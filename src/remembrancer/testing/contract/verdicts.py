@@ -187,6 +187,19 @@ class TestDecisions:
         assert await found(fact_id=_TWO, since=day(1) + dt.timedelta(microseconds=1)) == []
         assert await found(fact_id="never heard of") == []
 
+    async def test_a_pass_is_read_back_whole_with_its_policy(self, open_store: OpenStore) -> None:
+        store, ledger = await _opened(open_store)
+        await _on_trial(store, 1, 2)
+        policy = RetentionPolicy(min_trials=5, decision_rule="margin", baseline="holdout", max_trials=9)
+        decisions = [_ruled(_TWO, "promoted", evidence={"lift": 0.5}), _ruled(_ONE, "evicted")]
+        await _rule(store, 1, *decisions, _ruled(_THREE, "held"), policy=policy, decided_at=day(1))
+        assert await ledger.get_gate_pass(sample_id("theme", 1)) == GatePass(
+            id=sample_id("theme", 1), policy=policy, decisions=decisions, decided_at=day(1)
+        )
+        assert await ledger.get_gate_pass(sample_id("theme", 2)) is None
+        with pytest.raises(InvalidInputError, match=r"^pass_id: "):
+            await ledger.get_gate_pass("a pass")
+
     async def test_an_entry_outlives_its_fact_and_the_runs(self, open_store: OpenStore) -> None:
         store, ledger = await _opened(open_store)
         await _on_trial(store, 1)
