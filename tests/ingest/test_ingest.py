@@ -19,7 +19,8 @@ from remembrancer.hierarchy import (
     RuleBasedExtractor,
     SimpleEpisodeSegmenter,
 )
-from remembrancer.hierarchy.ingestion import PORTION
+from remembrancer.hierarchy.clustering import ThemeNamer
+from remembrancer.hierarchy.ingestion import PORTION, Renewal
 from remembrancer.ports import Clustering, Extraction
 from remembrancer.records import (
     EmbeddingDimensionMismatchError,
@@ -389,6 +390,32 @@ class TestThemes:
         assert len(report.removed["theme"]) == 3 - len(set(held.themes) & set(report.changed.get("theme", ())))
         assert await store.get_themes(report.removed["theme"]) == {}
         assert report.batches == 1
+
+    async def test_themes_are_renewed_as_they_grow_and_only_those_near_are_read(
+        self, open_store: OpenStore, kit: Any
+    ) -> None:
+        store = await open_store(space=kit.space)
+        shown: list[int] = []
+
+        class Counting(ConsolidatingThemeClusterer):
+            async def cluster(self, facts: Sequence[Fact], themes: Sequence[Theme]) -> Clustering:
+                shown.append(len(themes))
+                return await super().cluster(facts, themes)
+
+        clusterer = Counting(assignment_threshold=0.5, merge_threshold=0.95)
+        parts = {"clusterer": clusterer, "renewal": Renewal(ThemeNamer())}
+        words = ["boats", "choirs", "trains", "bread", "violins", "glaciers", "tulips", "kayaks", "comets", "pottery"]
+        others = [kit.said(60 * n, f"Everybody here has always loved {word} most.") for n, word in enumerate(words)]
+        await kit.ingestion(store, **parts, segmenter=SimpleEpisodeSegmenter()).ingest(others)
+        for number in range(4):
+            text = f"Alice hiked number {number} in the high mountains."
+            await kit.ingestion(store, **parts).ingest([kit.said(6000 + 60 * number, text)])
+        held = await kit.contents_of(store)
+        held.check()
+        (hikes,) = [one for one in held.themes.values() if "mountains" in one.description]
+        assert len(hikes.fact_ids) == 4
+        assert "mountains" in hikes.label
+        assert max(shown) <= 5
 
     async def test_a_theme_that_went_away_meanwhile_is_planned_around(self, open_store: OpenStore, kit: Any) -> None:
         store = await open_store(space=kit.space)

@@ -24,11 +24,11 @@ from remembrancer.ports import (
 from remembrancer.ports.tracing import Traced
 from remembrancer.records import Clock, system_clock
 
-THEME_SIMILARITY = 0.35
-"""From which cosine on a fact joins a theme when no clusterer is given."""
+THEME_SIMILARITY = 0.3
+"""From which cosine on a fact joins a theme when no clusterer is given: chosen by looking at themes of real talk."""
 
-THEME_MERGE_SIMILARITY = 0.6
-"""From which cosine on two themes become one when no clusterer is given."""
+THEME_MERGE_SIMILARITY = 0.7
+"""From which cosine on two themes become one when no clusterer is given: writers at once may have laid them."""
 
 
 class MemoryBase(Traced):

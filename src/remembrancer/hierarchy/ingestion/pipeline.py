@@ -73,7 +73,7 @@ class Ingestion:
         clusterer: Gathers facts under themes.
         embedder: Makes vectors; `None`: records are stored without.
         extractions_at_once: How many episodes are read at the same time, 1 or more.
-        renewal: Renews the names and places of themes that have changed materially; `None`: they stay as clustered.
+        renewal: Renews the names of themes that have changed materially; `None`: they stay as clustered.
         model: The language model that the extractor or the namer asks; its usage is told in reports.
         echoes: What recalls have served, so that it is not read as news.
     """
