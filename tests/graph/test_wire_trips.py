@@ -18,7 +18,7 @@ import pytest
 from remembrancer import Memory, MemoryQuery
 from remembrancer.graph import Database, Neo4jStore
 from remembrancer.providers.embedding import HashingEmbedder
-from remembrancer.records import QUARANTINE_TAG, RecordBatch
+from remembrancer.records import QUARANTINE_TAG, RecordBatch, RecordKind
 from remembrancer.testing.samples import day, entity, episode, fact, message, relationship, sample_id, theme
 
 pytestmark = pytest.mark.neo4j
@@ -211,6 +211,13 @@ async def test_a_recall_in_the_past_is_one_statement_and_one_trip(watched: tuple
     assert_one_trip(wire)
 
 
+@pytest.mark.parametrize("kind", ["fact", "entity", "theme", "episode", "message", "relationship"])
+async def test_the_past_of_a_record_is_told_in_one_trip(watched: tuple[Memory, Wire], kind: RecordKind) -> None:
+    memory, _ = watched
+    assert_one_trip(await count(watched, lambda: memory.history(sample_id(kind, 3))))
+    assert_one_trip(await count(watched, lambda: memory.why(sample_id(kind, 3))))
+
+
 async def test_no_answer_carries_stored_vectors(watched: tuple[Memory, Wire]) -> None:
     memory, _ = watched
     stored = COUNT * EMBEDDER.dimensions * 4  # bytes of the facts' vectors alone, at float32
@@ -220,6 +227,7 @@ async def test_no_answer_carries_stored_vectors(watched: tuple[Memory, Wire]) ->
         "retrieve by tags": lambda: memory.retrieve(QUERIES["tags"]),
         "walk": lambda: memory.subgraph([sample_id("entity", 0)], max_hops=5),
         "recall": lambda: memory.recall("Which crane moves box 7?", limit=1000),
+        "why": lambda: memory.why(sample_id("theme", 3)),
     }
     (one,) = (await memory.store.get_facts([sample_id("fact", 3)])).values()
     assert one.embedding is not None

@@ -315,6 +315,26 @@ async def test_words_of_other_speakers_stay(open_store: OpenStore) -> None:
         assert (await store.database.read(call, {"namespace": store.namespace}))[0]["words"] == ["bo"]
 
 
+async def test_what_others_write_meanwhile_goes_too(open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await world(open_store, on(1, 1), on(2, 1, 2))
+    meanwhile = [
+        lambda: store.put_fact(on(2, 1, 2, content="rewritten meanwhile")),  # outdates the plan
+        lambda: store.put_fact(on(8, 1, content=f"{CANARY} again", episodes=[])),  # is in no plan
+    ]
+
+    async def disturbed(*args: Any, **kwargs: Any) -> Any:
+        if meanwhile:
+            await meanwhile.pop(0)()
+        return await apply_plan(*args, **kwargs)
+
+    monkeypatch.setattr("remembrancer.lifecycle.forgetting.apply_plan", disturbed)
+    report = await forget(store, sample_id("message", 1))
+    assert not meanwhile
+    assert set(report.erased["fact"]) == {sample_id("fact", 1), sample_id("fact", 8)}
+    assert (await store.get_fact(sample_id("fact", 2))).content == "rewritten meanwhile"
+    assert await traces(store) == []
+
+
 async def test_an_unknown_record_is_not_found(open_store: OpenStore) -> None:
     store = await world(open_store, on(1, 1))
     with pytest.raises(NotFoundError):

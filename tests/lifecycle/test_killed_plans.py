@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from remembrancer.graph import Neo4jStore
+from remembrancer.graph import Neo4jStore, passes
 from remembrancer.graph.connection import Transaction
 from remembrancer.lifecycle import Change, Plan, apply_plan
 from remembrancer.records import RecordBatch, RemembranceError
@@ -24,16 +24,18 @@ from remembrancer.testing.samples import day, fact
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
-FACTS = 1_500
-"""More than one statement takes at once."""
+AT_ONCE, FACTS = 40, 100
+"""Rows a statement, and facts: more than one statement takes."""
 
 APPLIER = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[5])
-from remembrancer.graph import Neo4jStore
+from remembrancer.graph import Neo4jStore, passes
 from remembrancer.graph.connection import Transaction
 from remembrancer.lifecycle import apply_plan
-from test_killed_plans import plan_for
+from test_killed_plans import AT_ONCE, plan_for
+
+passes.AT_ONCE = AT_ONCE
 
 original = Transaction.run
 
@@ -137,6 +139,7 @@ async def test_a_killed_server_keeps_nothing_or_all(folder: Path, monkeypatch: p
     auth = (killed.username, killed.password)
     async with Neo4jStore.open(killed.bolt_uri, auth=auth, namespace=namespace) as store:
         await filled(store)
+    monkeypatch.setattr(passes, "AT_ONCE", AT_ONCE)
     monkeypatch.setattr(Transaction, "run", killing)
     with pytest.raises((KilledError, RemembranceError)):
         await apply_on(killed, namespace)

@@ -77,7 +77,7 @@ class PassWriter:
                 changed += [one for one in ids if one not in found or comparable(found[one]) != comparable(known[one])]
                 stored_facts |= {key: one for key, one in found.items() if isinstance(one, Fact) and key in putting}
         if batch.audit is not None:
-            changed += await self._unknown_edges(batch, expected["relationship"])
+            changed += await self._unknown_edges(batch, expected)
         if changed:
             raise outdated(batch, changed)
         read = expected["fact"]
@@ -88,12 +88,14 @@ class PassWriter:
         records = (MADE_FROM[kind](row[kind]) for row in found)
         return {record.id: record for record in records}
 
-    async def _unknown_edges(self, batch: RecordBatch, known: Mapping[str, AnyRecord]) -> list[str]:
+    async def _unknown_edges(
+        self, batch: RecordBatch, expected: Mapping[RecordKind, Mapping[str, AnyRecord]]
+    ) -> list[str]:
         removed = batch.removals.get("entity")
         if not removed:
             return []
-        at = first(await self._run("pass.edges_at", ids=sorted(removed)))["relationships"]
-        return [edge_id for edge_id in at if edge_id not in known]
+        at = first(await self._run("pass.edges_at", ids=sorted(removed), facts=sorted(expected["fact"])))
+        return [edge_id for edge_id in at["relationships"] if edge_id not in expected["relationship"]]
 
     async def record(self, audit: Audit, draft: ReceiptDraft) -> None:
         """Write the pass, what it did to each record, and the audit edges.

@@ -44,9 +44,13 @@ def _changed(graph: RecordGraph, batch: RecordBatch) -> Iterator[str]:
 
 
 def _of_pass(graph: RecordGraph, batch: RecordBatch, audit: Audit) -> Iterator[str]:
-    known = {expected.id for expected in batch.expected_records if kind_of(expected) == "relationship"}
+    known = {(kind_of(expected), expected.id) for expected in batch.expected_records}
     for entity_id in batch.removals.get("entity", ()):
-        yield from (one for one in graph.named_by(("entity", entity_id), "relationship") if one not in known)
+        for edge_id in graph.named_by(("entity", entity_id), "relationship"):
+            # The edge of a statement follows its fact.
+            stating = graph.relationships[edge_id].fact_id
+            if ("relationship", edge_id) not in known and ("fact", stating) not in known:
+                yield edge_id
     if audit.undoes is not None:
         undone = graph.trail.passes.get(audit.undoes)
         if undone is None or undone.undone_by is not None:

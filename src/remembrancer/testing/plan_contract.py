@@ -25,9 +25,11 @@ from remembrancer.records import (
     Receipt,
     RecordBatch,
     RecordKind,
+    Relationship,
     kind_of,
 )
 from remembrancer.records.base import build
+from remembrancer.records.statement import Statement
 from remembrancer.testing.clock import FixedClock
 from remembrancer.testing.opening import OpenStore
 from remembrancer.testing.samples import (
@@ -68,10 +70,15 @@ WORLD: dict[str, Sequence[Any]] = {
         ),
         fact(3, episodes=[2], source_message_ids=[sample_id("message", 3)], valid_from=day(3), access_count=None),
         fact(4, invalidated_by="told so", closed_at=day(1), valid_until=day(2)),
+        fact(
+            6, statement=Statement(subject_id=sample_id("entity", 1), predicate="own", object_id=sample_id("entity", 3))
+        ),
     ],
     "themes": [theme(1, facts=[1, 2], embedding=direction(0.15)), theme(2, facts=[3, 9])],
 }
-"""Records of every kind that name each other; fact 4 is closed, fact 9 is not stored."""
+"""Records of every kind that name each other; fact 4 is closed, fact 6 makes an edge, fact 9 is not stored."""
+
+_RELATIONAL = Statement(subject_id=sample_id("entity", 1), predicate="rent", object_id=sample_id("entity", 2))
 
 MERGED = sample_id("fact", 1)
 """What a pass of `closing` keeps of facts 1 and 2."""
@@ -101,10 +108,16 @@ async def state_of(store: MemoryStore) -> dict[str, AnyRecord]:
         *await store.find_entities(include_invalidated=True),
         *await store.list_episodes(),
         *await store.list_themes(),
-        *(await store.get_relationships([sample_id("relationship", n) for n in range(40)])).values(),
+        *[edge for n in range(40) for edge in await edges_at(store, n)],
         *(await store.get_messages([sample_id("message", n) for n in range(40)])).values(),
     ]
     return {record.id: record for record in records}
+
+
+async def edges_at(store: MemoryStore, number: int) -> list[Relationship]:
+    """Every relationship that begins at a sample entity, also those that statements make."""
+    start = sample_id("entity", number)
+    return await store.get_relationships_for_entity(start, direction="out", include_invalidated=True)
 
 
 async def closing(store: MemoryStore, *, number: int = 1, **fields: Any) -> Plan:
@@ -363,10 +376,10 @@ class TestEvidence:
     @pytest.mark.parametrize(
         ("kind", "number", "facts", "messages"),
         [
-            ("entity", 3, [1], [1, 2]),
+            ("entity", 3, [1, 6], [1, 2]),
             ("entity", 2, [2], [1, 2, 3]),
             ("theme", 2, [3], [3]),
-            ("relationship", 1, [1], [1, 2]),
+            ("relationship", 1, [1, 6], [1, 2]),
             ("relationship", 3, [2], [1, 2, 3]),
             ("episode", 1, [], [1, 2]),
             ("message", 3, [], [3]),
@@ -545,8 +558,8 @@ def random_plan(rng: random.Random, state: dict[str, AnyRecord]) -> Plan:
     edges_removed = {one.record_id for one in changes if one.kind == "relationship"}
     for record in state.values():
         # An entity is removed only together with every edge at it.
-        if kind_of(record) == "relationship" and record.id not in edges_removed:
-            ends = (getattr(record, "source_id", ""), getattr(record, "target_id", ""))
+        if isinstance(record, Relationship) and record.id not in edges_removed:
+            ends = (record.source_id, record.target_id)
             changes = [one for one in changes if one.after is not None or one.record_id not in ends]
     if rng.random() < 0.5:
         changes.append(Change(before=None, after=fact(30, entities=[1, 30], embedding=direction(9)), reason="made"))
@@ -556,8 +569,8 @@ def random_plan(rng: random.Random, state: dict[str, AnyRecord]) -> Plan:
 
 def _random_change(rng: random.Random, record: AnyRecord) -> Change | None:
     kind = kind_of(record)
-    if kind == "message":
-        return None
+    if kind == "message" or getattr(record, "fact_id", None) is not None:
+        return None  # the edge of a statement follows its fact
     if rng.random() < 0.25:
         return Change(before=record, after=None, reason="removed")
     updates: dict[RecordKind, list[dict[str, object]]] = {
@@ -567,12 +580,17 @@ def _random_change(rng: random.Random, record: AnyRecord) -> Change | None:
             {"entity_ids": [sample_id("entity", rng.randrange(5)) for _ in range(2)], "tags": ["z", "b"]},
             {"access_count": rng.randrange(9), "last_accessed_at": day(3)},
             {"valid_until": day(8), "theme_id": None},
+            {"statement": rng.choice([None, _RELATIONAL])},
         ],
         "entity": [
             {"invalidated_at": day(5), "superseded_by": sample_id("entity", 1)},
             {"attributes": {"x": [1, None]}},
         ],
-        "relationship": [{"source_id": sample_id("entity", 1)}, {"weight": 0.5}, {"invalidated_by": sample_id("relationship", 9)}],
+        "relationship": [
+            {"source_id": sample_id("entity", 1)},
+            {"weight": 0.5},
+            {"invalidated_by": sample_id("relationship", 9)},
+        ],
         "theme": [
             {"fact_ids": [sample_id("fact", 3)], "embedding": direction(12)},
             {"label": "other", "embedding": None},
