@@ -87,6 +87,13 @@ class TestRelations:
             ),
             ("Nora Vik began working at Tidewater Corp in May.", {"Nora Vik work_at Tidewater Corp"}),
             ("Tidewater Corp is based in Oslo.", {"Tidewater Corp base_in Oslo"}),
+            ("Tidewater Corp, a firm led by Nora Vik, grew.", {"Nora Vik lead Tidewater Corp"}),
+            ("Tidewater Corp, which was bought by Lumen Labs, grew.", {"Lumen Labs buy Tidewater Corp"}),
+            ("Lumen Labs raised 12 million dollars from Tidewater Corp.", {"Lumen Labs raise_from Tidewater Corp"}),
+            (
+                "Lumen Labs hired former Acme engineer Maya Chen.",
+                {"Lumen Labs hire Maya Chen", "Maya Chen former_engineer_of Acme"},
+            ),
             ("Tidewater Corp is a firm led by Nora Vik.", {"Nora Vik lead Tidewater Corp"}),
             ("Nora Vik is the engineer who built the Atlas Bridge.", {"Nora Vik build Atlas Bridge"}),
             ("Tidewater Corp's acquisition of Lumen Labs closed.", {"Tidewater Corp acquire Lumen Labs"}),

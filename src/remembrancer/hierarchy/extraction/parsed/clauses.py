@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from remembrancer.hierarchy.extraction.names import CONCEPT, PERSON
+from remembrancer.hierarchy.extraction.names import CONCEPT, ORGANIZATION, PERSON
 from remembrancer.hierarchy.extraction.parsed import lexicon
 from remembrancer.hierarchy.extraction.parsed.factuality import is_denied, is_told
 from remembrancer.hierarchy.extraction.parsed.references import Name, References
@@ -74,11 +74,17 @@ class Clauses:
             return
         objects = self._objects(verb)
         yield from _paired(subjects, lemma, self._targets(objects))
-        if not objects:
+        if all(_is_amount(one) for one in objects):
+            # "Raised 12 million from Acme", "scored nine goals for Acme": an amount is no object of its own.
             yield from self._prepositions(verb, subjects, lemma)
+            for preposition, target in (pair for one in objects for pair in _prepositional(one)):
+                if preposition != "of":
+                    yield from _paired(subjects, f"{lemma}_{preposition}", self._names(self._coordinated(target)))
 
     def _objects(self, verb: Token) -> list[Token]:
         own = [child for child in verb.children if child.dep_ in {"dobj", "obj"}]
+        # "Named Ada Berg director": both are complements to the parser.
+        own = own or [child for child in verb.children if child.dep_ == "oprd" and child.pos_ == "PROPN"]
         if not own and not any(child.dep_ in {"prep", "ccomp", "xcomp"} for child in verb.children):
             # "Reviewed and approved the report": the second verb has the object of both.
             later = [child for child in verb.children if child.dep_ == "conj" and child.pos_ == "VERB"]
@@ -123,9 +129,13 @@ class Clauses:
         return self._holders_of(verb.head) if is_relative else self._coordinated(token)
 
     def _holders_of(self, noun: Token) -> list[Token]:
-        """Whom a clause behind a noun speaks of; in "Acme is a firm led by Ada" that is Acme."""
+        """Whom a clause behind a noun speaks of; in "Acme is a firm led by Ada" and "Acme, a firm led by Ada" Acme."""
         copula = noun.head
-        if noun.dep_ != "attr" or self._references.name_at(noun) is not None:
+        if self._references.name_at(noun) is not None:
+            return self._coordinated(noun)
+        if noun.dep_ == "appos":
+            return self._coordinated(noun.head)
+        if noun.dep_ != "attr":
             return self._coordinated(noun)
         return self._subjects(copula) if is_told(copula) else []
 
@@ -191,7 +201,12 @@ class Clauses:
                 yield from _paired(names, f"{word}_{preposition}", self._names(self._coordinated(target)))
 
     def _owned(self, name: Name, role: Token, holder: Token) -> Iterator[Relation]:
-        yield from (Relation(name, f"{_noun(role)}_of", owner) for owner in self._owners(holder))
+        """ "Acme's founder Ada Berg", "former Acme engineer Ada Berg"."""
+        before = self._names([child for child in role.children if child.dep_ in {"compound", "nmod"}])
+        owners = self._owners(holder) or [one for one in before if one.kind == ORGANIZATION]
+        words = {child.lower_ for one in (role, holder) for child in one.lefts}
+        past = "former_" if words & lexicon.PAST else ""
+        yield from (Relation(name, f"{past}{role.lemma_.lower()}_of", owner) for owner in owners)
 
     def _owners(self, noun: Token) -> list[Name]:
         owners = [child for child in noun.children if child.dep_ == "poss"]
@@ -301,6 +316,10 @@ def _prepositional(head: Token) -> Iterator[tuple[str, Token]]:
         for target in child.children:
             if target.dep_ == "pobj" and target.ent_type_ not in lexicon.NUMBERS:
                 yield child.lower_, target
+
+
+def _is_amount(token: Token) -> bool:
+    return token.ent_type_ in lexicon.NUMBERS or any(child.dep_ == "nummod" for child in token.children)
 
 
 def _lemma(verb: Token) -> str:

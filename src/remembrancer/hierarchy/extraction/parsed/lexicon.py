@@ -35,7 +35,8 @@ ROLES = _words(
 
 ORGANIZATION_NOUNS = _words(
     """
-    agency airline association authority bakery band bank brewery broadcaster brewer brand business carmaker chain
+    agency airline association authority automaker bakery band bank brewery broadcaster brewer brand business carmaker
+    carrier chain
     charity clinic club college company competitor conglomerate consortium cooperative corporation developer
     distributor employer firm foundation gallery government hospital hotel insurer institute institution lab
     laboratory label league library lender maker manufacturer ministry museum newspaper nonprofit operator
@@ -105,6 +106,9 @@ HUMAN_SUBJECTS = _words(
     " sing sleep smile study swim teach volunteer work"
 )
 """Verbs whose subject is a person, when it is named and nothing else is known of it."""
+
+AUTHORED = _words("author coach compose design direct draw invent lead narrate paint photograph sculpt sing write")
+"""Verbs whose agent is a person, likewise: "written by"."""
 
 USED = _words("configure debug deploy download install run uninstall upgrade use")
 """Verbs whose object is a thing, likewise."""

@@ -223,6 +223,8 @@ def _by_part(head: Token) -> str | None:
             return CONCEPT
     if head.dep_ == "nsubj" and lemma in lexicon.HUMAN_SUBJECTS:
         return PERSON
+    if verb.dep_ == "agent" and verb.head.lemma_.lower() in lexicon.AUTHORED:
+        return PERSON
     if head.dep_ == "pobj" and verb.dep_ == "prep":
         governor = verb.head.lemma_.lower()
         if verb.lower_ in lexicon.JOINED_WITH.get(governor, ()):

@@ -153,11 +153,12 @@ class References:
                 if named is not None:
                     return named
             if child.dep_ == "compound" and child.i in self._named and token.lemma_.lower() in lexicon.CATEGORIES:
-                return self._named[child.i]
+                named = self._named[child.i]
+                return named if named.kind != lexicon.LOCATION else None  # "a Denver startup" is not Denver
         is_definite = any(child.dep_ == "det" and child.lower_ in lexicon.DEFINITE for child in token.children)
         if not is_definite or token.lemma_.lower() not in lexicon.ORGANIZATION_NOUNS or token.tag_ != "NN":
             return None
-        if any(child.dep_ in {"prep", "compound", "relcl"} for child in token.children):
+        if any(child.dep_ in {"prep", "compound"} or _restricts(child, token) for child in token.children):
             return None
         return self._salient(token, ORGANIZATION)
 
@@ -186,6 +187,13 @@ class References:
                 return name
             others.append(name)
         return others[0] if len(set(others)) == 1 else None
+
+
+def _restricts(clause: Token, noun: Token) -> bool:
+    """Whether a relative clause says which one is meant, which no comma before it would."""
+    return clause.dep_ == "relcl" and not any(
+        one.text == "," for one in noun.doc[noun.i + 1 : max(noun.i + 2, clause.left_edge.i + 1)]
+    )
 
 
 def _is_within(token: Token, other: Token) -> bool:
