@@ -212,3 +212,32 @@ async def test_a_memory_works_with_it(server: Any, good: Any, embedder: Any) -> 
         await memory.ingest([{"role": "user", "content": "The harbour opens at six.", "timestamp": "2026-01-05"}])
         recall = await memory.recall("When does the harbour open?")
     assert recall.hits[0].text == "The harbour opens at six."
+
+
+async def test_the_command_line_takes_it_from_the_environment(
+    server: Any, good: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from remembrancer.cli.embedders import checked_name, embedder_to_read, embedder_to_write, letting_go_of
+
+    server.script = good
+    monkeypatch.setenv("OPENAI_BASE_URL", server.address)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    nothing: Any = None  # a model that is named is not looked up in the database
+    for choose in (embedder_to_read, embedder_to_write):
+        choice = await choose("openai:nomic-embed-text", nothing, "n")
+        assert choice.embedder is not None
+        async with letting_go_of(choice.embedder):
+            assert (choice.embedder.model, choice.embedder.dimensions) == ("nomic-embed-text", 3)
+        assert choice.reason == "vectors by nomic-embed-text, of 3 dimensions, as asked for"
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert checked_name("openai:a/b:latest") == "openai:a/b:latest"
+
+
+@pytest.mark.parametrize("name", ["openai:", "openai: ", "openai", "gpt", ""])
+def test_the_command_line_refuses_what_names_no_embedder(name: str) -> None:
+    import typer
+
+    from remembrancer.cli.embedders import checked_name
+
+    with pytest.raises(typer.BadParameter, match="openai:MODEL"):
+        checked_name(name)

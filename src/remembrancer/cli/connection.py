@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from remembrancer.cli.embedders import EmbedderName, embedder_to_read, embedder_to_write
+from remembrancer.cli.embedders import checked_name, embedder_to_read, embedder_to_write, letting_go_of
 from remembrancer.cli.output import Output
 from remembrancer.graph import Database
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
@@ -38,12 +38,14 @@ NamespaceOption = Annotated[
     str, typer.Option("--namespace", "-n", envvar="REMEMBRANCER_NAMESPACE", help="Whose memory.")
 ]
 EmbedderOption = Annotated[
-    EmbedderName,
+    str,
     typer.Option(
         "--embedder",
         metavar="NAME",
-        help="What makes vectors: auto, minilm, wordllama, hashing or none. auto: the model that the namespace was "
-        "filled with; a new one gets minilm when it is installed, else wordllama, else none (words alone).",
+        callback=checked_name,
+        help="What makes vectors: auto, minilm, wordllama, hashing, none, or openai:MODEL, a model behind OpenAI's "
+        "interface at OPENAI_BASE_URL with OPENAI_API_KEY. auto: the model that the namespace was filled with; a new "
+        "one gets minilm when it is installed, else wordllama, else none (words alone).",
     ),
 ]
 NAMESPACE = DEFAULT_NAMESPACE
@@ -132,7 +134,7 @@ async def open_database(address: Address) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def open_memory(
-    server: Server, output: Output, *, namespace: str, embedder: EmbedderName | None, writes: bool = False
+    server: Server, output: Output, *, namespace: str, embedder: str | None, writes: bool = False
 ) -> AsyncIterator[Memory]:
     """Open a memory with the embedder that fits it, and say on stderr which that is.
 
@@ -145,9 +147,12 @@ async def open_memory(
     """
     async with server.reach(output) as address:
         chosen = await _chosen(address, namespace, embedder, writes=writes, output=output)
-        async with memory_at(
-            address, namespace=namespace, embedder=chosen, migrate=writes or address.server is not None
-        ) as memory:
+        async with (
+            letting_go_of(chosen),
+            memory_at(
+                address, namespace=namespace, embedder=chosen, migrate=writes or address.server is not None
+            ) as memory,
+        ):
             yield memory
 
 
@@ -169,7 +174,7 @@ async def memory_at(
 
 
 async def _chosen(
-    address: Address, namespace: str, embedder: EmbedderName | None, *, writes: bool, output: Output
+    address: Address, namespace: str, embedder: str | None, *, writes: bool, output: Output
 ) -> Embedder | None:
     if embedder is None:
         return None

@@ -6,9 +6,13 @@ vectors that find little which words do not find.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
 
 from remembrancer.graph import Database
 from remembrancer.graph.doctor import embedding_space, holds_records
@@ -16,11 +20,17 @@ from remembrancer.ports import Embedder
 from remembrancer.providers.embedding import HashingEmbedder, MiniLMEmbedder, MissingPackageError, WordLlamaEmbedder
 from remembrancer.records import EmbeddingSpace
 
+if TYPE_CHECKING:
+    from remembrancer.providers.openai import OpenAIEmbedder
+
+REMOTE = "openai:"
+"""What a model behind OpenAI's interface is asked for with, its name after it."""
+
 REMEDY = 'pip install "remembrancer[minilm]"'
 
 
 class EmbedderName(StrEnum):
-    """What `--embedder` takes."""
+    """What `--embedder` takes, besides `openai:MODEL`."""
 
     AUTO = "auto"
     NONE = "none"
@@ -44,7 +54,7 @@ _MAKERS: dict[EmbedderName, Callable[[], Embedder]] = {
 _PREFERRED = (EmbedderName.MINILM, EmbedderName.WORDLLAMA)
 
 
-async def embedder_to_write(name: EmbedderName, database: Database, namespace: str) -> Choice:
+async def embedder_to_write(name: str, database: Database, namespace: str) -> Choice:
     """The embedder for storing messages.
 
     A namespace that has records but no model stays without one. One that was filled with a model that is unknown here
@@ -53,7 +63,7 @@ async def embedder_to_write(name: EmbedderName, database: Database, namespace: s
     Raises:
         MissingPackageError: The namespace's own model is not installed, or the one asked for.
     """
-    if name is not EmbedderName.AUTO:
+    if name != EmbedderName.AUTO:
         return await _asked_for(name)
     space = await embedding_space(database, namespace)
     if space is not None:
@@ -62,7 +72,8 @@ async def embedder_to_write(name: EmbedderName, database: Database, namespace: s
             await _try(known)
             return Choice(known, f"vectors by {space.model}, as in all of namespace {namespace!r}")
         other = await first_installed() or HashingEmbedder()
-        return Choice(other, f"namespace {namespace!r} was filled with {space.model!r}, which is not known here")
+        unknown = f"namespace {namespace!r} was filled with {space.model!r}, which is not known here"
+        return Choice(other, f"{unknown}; if it is a remote model: --embedder {REMOTE}{space.model}")
     if await holds_records(database, namespace):
         return Choice(None, f"without vectors, as all of namespace {namespace!r} was stored")
     installed = await first_installed()
@@ -71,13 +82,13 @@ async def embedder_to_write(name: EmbedderName, database: Database, namespace: s
     return Choice(installed, f"vectors by {installed.model}, from here on the model of namespace {namespace!r}")
 
 
-async def embedder_to_read(name: EmbedderName, database: Database, namespace: str) -> Choice:
+async def embedder_to_read(name: str, database: Database, namespace: str) -> Choice:
     """The embedder for questions; where the namespace's own model cannot be had, words alone must do.
 
     Raises:
         MissingPackageError: The model asked for is not installed.
     """
-    if name is not EmbedderName.AUTO:
+    if name != EmbedderName.AUTO:
         return await _asked_for(name)
     space = await embedding_space(database, namespace)
     if space is None:
@@ -104,12 +115,55 @@ async def first_installed() -> Embedder | None:
     return None
 
 
-async def _asked_for(name: EmbedderName) -> Choice:
-    if name is EmbedderName.NONE:
+async def _asked_for(name: str) -> Choice:
+    if name == EmbedderName.NONE:
         return Choice(None, "without vectors, as asked for")
-    embedder = _MAKERS[name]()
+    if name.startswith(REMOTE):
+        remote = await _remote(name.removeprefix(REMOTE))
+        return Choice(remote, f"vectors by {remote.model}, of {remote.dimensions} dimensions, as asked for")
+    embedder = _MAKERS[EmbedderName(name)]()
     await _try(embedder)
     return Choice(embedder, f"vectors by {embedder.model}, as asked for")
+
+
+async def _remote(model: str) -> OpenAIEmbedder:
+    """A model at the address that the environment names; it is asked for its dimensions.
+
+    Raises:
+        ServerUnavailableError: Nothing answers there.
+        InvalidInputError: The key or the model is not accepted.
+    """
+    from remembrancer.providers.openai import OpenAIEmbedder
+
+    key = os.environ.get("OPENAI_API_KEY") or None
+    address = os.environ.get("OPENAI_BASE_URL")
+    if not address:
+        return await OpenAIEmbedder.measured(model=model, api_key=key)
+    return await OpenAIEmbedder.measured(model=model, base_url=address, api_key=key)
+
+
+def checked_name(value: str | None) -> str | None:
+    """What `--embedder` was given, if it names one.
+
+    Raises:
+        typer.BadParameter: It does not.
+    """
+    is_remote = value is not None and value.startswith(REMOTE) and value.removeprefix(REMOTE).strip()
+    if value is None or is_remote or value in list(EmbedderName):
+        return value
+    names = ", ".join(repr(str(name)) for name in EmbedderName)
+    raise typer.BadParameter(f"{value!r} is not one of {names}, 'openai:MODEL'.")
+
+
+@asynccontextmanager
+async def letting_go_of(embedder: Embedder | None) -> AsyncIterator[None]:
+    """Closes the connections of a remote model at the end; a local one has none."""
+    try:
+        yield
+    finally:
+        close = getattr(embedder, "aclose", None)
+        if close is not None:
+            await close()
 
 
 def _of_space(space: EmbeddingSpace) -> Embedder | None:
