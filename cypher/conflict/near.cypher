@@ -8,8 +8,9 @@
 //   $limit     : INTEGER        the most, likewise, before those that share no entity are left out
 //   $crowd     : INTEGER        up to so many mentions of its entities a fact is compared with each before it is searched
 // returns, a row for each fact that has such a neighbour:
-//   fact : [STRING, STRING, INTEGER]         id, content, start in microseconds since 1970
-//   near : LIST<[STRING, STRING, INTEGER]>   likewise; neither closed nor quarantined
+//   fact : [STRING, STRING, INTEGER, INTEGER | NULL, STRING | NULL]   id, content, start and end in microseconds since
+//          1970 (NULL: open), digest of the subject and predicate of its statement
+//   near : LIST<LIST>   likewise; neither closed nor quarantined
 //
 // why: the fact's own vector is the question, so none travels. Most facts are near to none that shares an entity, and to
 // see that takes few comparisons unless the entity is a hub; only the others are searched, with a little to spare for
@@ -47,5 +48,9 @@ CALL (fact, embedding, found, lowest, first) {
 }
 WITH fact, f, score WHERE EXISTS { MATCH (f)-[:MENTIONS]->(e:Entity) WHERE e IN mentioned }
 WITH fact, f, score ORDER BY score DESC, f.valid_from DESC, f.id
-RETURN [fact.id, fact.content, fact.valid_from.epochMillis * 1000 + fact.valid_from.microsecond % 1000] AS fact,
-       collect([f.id, f.content, f.valid_from.epochMillis * 1000 + f.valid_from.microsecond % 1000]) AS near
+RETURN [fact.id, fact.content, fact.valid_from.epochMillis * 1000 + fact.valid_from.microsecond % 1000,
+        CASE WHEN fact.valid_until < datetime({year: 10000, timezone: 'Z'})
+             THEN fact.valid_until.epochMillis * 1000 + fact.valid_until.microsecond % 1000 END, fact.statement_key] AS fact,
+       collect([f.id, f.content, f.valid_from.epochMillis * 1000 + f.valid_from.microsecond % 1000,
+        CASE WHEN f.valid_until < datetime({year: 10000, timezone: 'Z'})
+             THEN f.valid_until.epochMillis * 1000 + f.valid_until.microsecond % 1000 END, f.statement_key]) AS near

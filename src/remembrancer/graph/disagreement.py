@@ -107,5 +107,9 @@ class DisagreementSearch:
         return found
 
 
-def _outline(fact_id: str, content: str, start: int) -> FactOutline:
-    return FactOutline(fact_id, content, _EPOCH + dt.timedelta(microseconds=start))
+def _outline(fact_id: str, content: str, start: int, end: int | None, statement_key: str | None) -> FactOutline:
+    return FactOutline(fact_id, content, _instant(start), None if end is None else _instant(end), statement_key)
+
+
+def _instant(microseconds: int) -> dt.datetime:
+    return _EPOCH + dt.timedelta(microseconds=microseconds)

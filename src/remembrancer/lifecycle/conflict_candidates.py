@@ -124,4 +124,5 @@ async def candidates_of(store: MemoryStore, index: MemoryIndex, *, page: int) ->
 
 
 def _outline(fact: Fact) -> FactOutline:
-    return FactOutline(fact.id, fact.content, fact.valid_from)
+    statement_key = None if fact.statement is None else fact.statement.key
+    return FactOutline(fact.id, fact.content, fact.valid_from, fact.valid_until, statement_key)

@@ -18,6 +18,7 @@ from remembrancer.lifecycle.words import (
     words_of,
 )
 from remembrancer.ports.pushdown import FactOutline
+from remembrancer.records.assertion import windows_overlap
 
 NEGATION_OVERLAP = 0.5
 SUPERSESSION_OVERLAP = 0.4
@@ -25,6 +26,17 @@ SUPERSESSION_OVERLAP = 0.4
 
 _CONFIDENCE: dict[ConflictKind, float] = {"negation": 0.8, "supersession": 0.9}
 _SURE, _FAIRLY_SURE = 4, 8  # words
+
+
+def may_conflict(a: FactOutline, b: FactOutline) -> bool:
+    """Whether two facts can be in conflict at all.
+
+    Facts that hold at no common instant are not, nor are statements of different subjects or predicates, however alike
+    their words.
+    """
+    if a.statement_key is not None and b.statement_key is not None and a.statement_key != b.statement_key:
+        return False
+    return windows_overlap(a.valid_from, a.valid_until, b.valid_from, b.valid_until)
 
 
 class Pairs:
@@ -94,7 +106,7 @@ def contradiction(a: FactOutline, b: FactOutline, pairs: Pairs, *, overlap_thres
         pairs: What was reported before; what is found is added.
         overlap_threshold: From this overlap on two facts say the same thing, and are none.
     """
-    if pairs.has(a.id, b.id):
+    if pairs.has(a.id, b.id) or not may_conflict(a, b):
         return None
     words = [content_words(words_of(fact.content)) for fact in (a, b)]
     if overlap_coefficient(frozenset(words[0]), frozenset(words[1])) >= overlap_threshold:
@@ -111,7 +123,7 @@ def _conflicts(
     return [
         Conflict(kind=kind, confidence=_CONFIDENCE[kind], a=_side(group[i]), b=_side(group[j]))
         for i, j in found
-        if pairs.take(group[i].id, group[j].id)
+        if may_conflict(group[i], group[j]) and pairs.take(group[i].id, group[j].id)
     ]
 
 

@@ -98,11 +98,13 @@ class SurveysFacts(Protocol):
 
 
 class FactOutline(NamedTuple):
-    """What conflict detection reads of a fact."""
+    """What conflict detection reads of a fact; `statement_key` is `Statement.key`, where it makes a statement."""
 
     id: str
     content: str
     valid_from: dt.datetime
+    valid_until: dt.datetime | None = None
+    statement_key: str | None = None
 
 
 @runtime_checkable

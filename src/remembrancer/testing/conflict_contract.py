@@ -14,6 +14,7 @@ from remembrancer.lifecycle import Conflict, ConflictDetector, apply_plan, plan_
 from remembrancer.lifecycle.conflict_candidates import Candidates, PlainCandidates, candidates_of
 from remembrancer.ports.pushdown import FactOutline
 from remembrancer.records import QUARANTINE_TAG, Fact, PlanOutdatedError, RecordBatch
+from remembrancer.records.statement import Statement
 from remembrancer.testing.opening import IndexedStore, OpenStore
 from remembrancer.testing.samples import SPACE, day, direction, fact, sample_id
 
@@ -25,6 +26,11 @@ _ANGLES = (0.0, 4.0, 9.0, 15.0, 60.0, 64.0, 120.0)
 _WORDS = ("alice", "works", "acme", "globex", "not", "never", "berlin", "red", "10:30")
 
 
+_STATEMENTS = tuple(
+    Statement(subject_id=sample_id("entity", 1), predicate=predicate, value=1) for predicate in ("port", "host")
+)
+
+
 @st.composite
 def _facts(draw: st.DrawFn) -> list[Fact]:
     """Facts of few words at few entities, some closed, quarantined or without a vector."""
@@ -34,7 +40,9 @@ def _facts(draw: st.DrawFn) -> list[Fact]:
         fields: dict[str, Any] = {
             "content": " ".join(draw(st.lists(st.sampled_from(_WORDS), min_size=1, max_size=5))),
             "embedding": None if angle is None else direction(angle),
-            "valid_from": day(draw(st.integers(-3, 3))),
+            "valid_from": day(start := draw(st.integers(-3, 3))),
+            "valid_until": draw(st.sampled_from((None, None, day(start + 0.5), day(start + 2)))),
+            "statement": draw(st.sampled_from((None, None, *_STATEMENTS))),
             "tags": draw(st.sampled_from(((), (), (QUARANTINE_TAG,)))),
             "invalidated_by": draw(st.sampled_from((None, None, None, "x"))),
         }
@@ -120,6 +128,26 @@ class TestConflictDetection:
         )
         conflicts = await ConflictDetector(store, store.index).detect()
         assert _ids(conflicts) == [(1, 2, "negation"), (3, 4, "supersession"), (5, 6, "semantic_contradiction")]
+
+    async def test_what_holds_at_no_common_instant_or_states_something_else_is_no_conflict(
+        self, open_store: OpenStore
+    ) -> None:
+        store = await open_store(space=SPACE)
+        port, host = _STATEMENTS
+        common: dict[str, Any] = {"entities": [1], "embedding": direction(0)}
+        await store.write(
+            RecordBatch(
+                facts=[
+                    fact(1, content="Bob lives in Berlin", valid_until=day(5), **common),
+                    fact(2, content="Bob never lives in Berlin", valid_from=day(5), valid_until=day(9), **common),
+                    fact(3, content="Acme port 80", valid_from=day(9), statement=port, **common),
+                    fact(4, content="Acme host 80", valid_from=day(20), statement=host, **common),
+                ]
+            )
+        )
+        assert await ConflictDetector(store, store.index).detect() == []
+        await store.put_fact(fact(1, content="Bob lives in Berlin", valid_until=day(5.5), **common))
+        assert _ids(await ConflictDetector(store, store.index).detect()) == [(2, 1, "negation")]
 
     async def test_only_the_mark_is_written_and_other_changes_since_are_kept(self, open_store: OpenStore) -> None:
         store = await open_store()
