@@ -119,7 +119,9 @@ async def main() -> None:
             async with Neo4jStore.open(database=database, namespace=world.fresh("upkeep"), space=world.SPACE) as store:
                 await filled(store, count)
                 with_plain = count <= told.plain_up_to
-                rows += [await measured(name, store, count, with_plain=with_plain) for name in told.only]
+                for name in told.only:
+                    rows.append(await measured(name, store, count, with_plain=with_plain))
+                    print(rows[-1], flush=True)
                 await store.clear()
     world.report(rows, told.out)
 
