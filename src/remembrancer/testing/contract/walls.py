@@ -11,6 +11,7 @@ import pytest
 
 from remembrancer.ports import MemoryStore
 from remembrancer.records import InvalidInputError, MemoryQuery, RecordBatch
+from remembrancer.records.statement import Statement
 from remembrancer.retrieval import extract_subgraph, retrieve_memory
 from remembrancer.testing.opening import IndexedStore, OpenStore
 from remembrancer.testing.samples import (
@@ -47,6 +48,7 @@ READS: Mapping[str, Callable[[IndexedStore], Any]] = {
     "find_facts": lambda store: store.find_facts(include_invalidated=True),
     "find_episode_near": lambda store: store.find_episode_near(None, starting_before=day(9), ending_after=day(-9)),
     "find_themes_labelled": lambda store: store.find_themes_labelled("theme 1"),
+    "find_statements": lambda store: store.find_statements([(sample_id("entity", 1), "port")]),
     "list_episodes": lambda store: store.list_episodes(),
     "list_themes": lambda store: store.list_themes(),
     "find_unread_episodes": lambda store: store.find_unread_episodes(),
@@ -59,6 +61,8 @@ SEARCHES = ("search_entities", "search_facts", "search_themes", "search_episodes
 
 def _full() -> RecordBatch:
     vector = direction(0)
+    port = Statement(subject_id=sample_id("entity", 1), predicate="port", value=8080)
+    listed: dict[str, Any] = {"theme_id": sample_id("theme", 1), "statement": port}
     return RecordBatch(
         entities=[entity(1, embedding=vector), entity(2)],
         relationships=[relationship(1, 1, 2)],
@@ -71,7 +75,7 @@ def _full() -> RecordBatch:
                 unread_message_ids=[sample_id("message", 1)],
             )
         ],
-        facts=[fact(1, entities=[1, 2], episodes=[1], embedding=vector, tags=["t"], theme_id=sample_id("theme", 1))],
+        facts=[fact(1, entities=[1, 2], episodes=[1], embedding=vector, tags=["t"], **listed)],
         themes=[theme(1, facts=[1], embedding=vector)],
     )
 
