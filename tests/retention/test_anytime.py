@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from remembrancer.retention import anytime
 from remembrancer.retention.anytime import (
+    CELLS,
     LEAST_UNIT,
     log_evidence_of_lift,
     log_evidence_of_loss,
@@ -36,14 +37,18 @@ def log_wealth(scores: Sequence[float], ceiling: float) -> float:
 
 
 @given(GROUPS, GROUPS, MARGINS, st.floats(0, 1))
+@example([0.0], [0.0, 1.0], 0.3, 1 / 256)
+@example([0.0], [0.0, 1.0], 0.3, 0.695)
 def test_the_evidence_is_never_above_what_the_bets_have_won_under_any_null(
     a: list[float], b: list[float], margin: float, floor: float
 ) -> None:
+    cell = min(int(floor * CELLS), CELLS - 1)
     won = 0.0
-    if floor + margin < 1:
-        won += log_wealth(a, max(floor + margin, 1e-12))
-    if floor > 0:
-        won += log_wealth([1 - score for score in b], max(1 - floor, 1e-12))
+    # In the outermost cells one of the two has nothing to bet on.
+    if (cell + 1) / CELLS + margin < 1:
+        won += log_wealth(a, floor + margin)
+    if cell > 0:
+        won += log_wealth([1 - score for score in b], 1 - floor)
     # Each cell takes the ends that favour the null, so within a cell the bets have won at least as much.
     assert float(log_evidence_of_lift(*moments(a), *moments(b), margin=margin)) <= won + 1e-6
 

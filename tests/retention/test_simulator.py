@@ -67,24 +67,24 @@ COMPANIONS = [IDLE, SimulatedLesson(id="harmful", true_effect=-0.3)]
 
 
 async def blamed(serving: LessonServing, **policy: Any) -> dict[str, int]:
-    """In how many of 20 lives each of two lessons that came together is evicted as harmful."""
+    """In how many of 10 lives each of two lessons that came together is evicted as harmful."""
     lives = [
         outcomes(
             await simulate_gate(COMPANIONS, runs=80, seed=seed, retrieval=serving, policy=RetentionPolicy(**policy))
         )
-        for seed in range(1, 21)
+        for seed in range(1, 11)
     ]
     return {lesson.id: sum(life[lesson.id] == HARMFUL for life in lives) for lesson in COMPANIONS}
 
 
 async def test_a_harmless_companion_is_blamed_by_the_plain_rule_and_not_by_the_holdout_rule() -> None:
     # They rest together as well, so every run has both or neither, and nothing in the ledger tells them apart.
-    assert await blamed(LessonServing(rest_after_trials=8)) == {"idle": 20, "harmful": 20}
+    assert await blamed(LessonServing(rest_after_trials=8)) == {"idle": 10, "harmful": 10}
     apart = LessonServing(holdout=0.5)
     plain_test = await blamed(apart, baseline="holdout")
-    assert plain_test["harmful"] == 20
-    assert plain_test["idle"] <= 2  # a confidence of 0.9 allows as many
-    assert await blamed(apart, baseline="holdout", decision_rule="anytime") == {"idle": 0, "harmful": 20}
+    assert plain_test["harmful"] == 10
+    assert plain_test["idle"] <= 1  # a confidence of 0.9 allows as many
+    assert await blamed(apart, baseline="holdout", decision_rule="anytime") == {"idle": 0, "harmful": 10}
 
 
 CALL: dict[str, Any] = {"lessons": [GOOD], "runs": 5, "seed": 1}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,6 +90,72 @@ GateEveryOption = Annotated[int, typer.Option("--gate-every", help="The gate run
 SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same simulation.")]
 
 
+@dataclass(frozen=True)
+class GridOptions:
+    """What is simulated, and how."""
+
+    effect: Annotated[
+        list[float] | None,
+        typer.Option("--effect", help="A true effect; may be given again. By default -0.3, -0.1, 0, 0.1 and 0.3."),
+    ] = None
+    runs: Annotated[
+        list[int] | None,
+        typer.Option("--runs", help="A number of runs; may be given again. By default 25, 50, 100 and 200."),
+    ] = None
+    noise_sd: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--noise-sd",
+            help="How far scores of equal runs lie apart; may be given again. By default 0.1.",
+            rich_help_panel=_SCORING,
+        ),
+    ] = None
+    replicates: Annotated[
+        int,
+        typer.Option("--replicates", help="Lives of each lesson. Beyond 999 they come from further seeds, pooled."),
+    ] = 200
+    seed: SeedOption = 1
+    base_score: BaseScoreOption = 0.6
+    gate_every: GateEveryOption = 1
+    engine: Annotated[
+        EngineName,
+        typer.Option("--engine", metavar="NAME", help="vectorised, or stepwise: the same rows, far slower."),
+    ] = EngineName.VECTORISED
+    workers: Annotated[int, typer.Option("--workers", help="Processes to share the work among; 0: one a core.")] = 1
+
+    async def rows(
+        self, output: Output, *, retrieval: LessonServing, policy: RetentionPolicy
+    ) -> list[OperatingCharacteristics]:
+        """Simulate all of it.
+
+        Raises:
+            InvalidInputError: An option is out of range; names it.
+        """
+        if self.replicates < 1:
+            raise InvalidInputError("--replicates", f"must be at least 1, got {self.replicates:,}")
+        effects, run_counts, noise_sds = self.effect or _EFFECTS, self.runs or _RUNS, self.noise_sd or _NOISES
+        cells = len(effects) * len(run_counts) * len(noise_sds)
+        parts: list[list[OperatingCharacteristics]] = []
+        with _named_as_options(), output.counting("Simulating", total=cells * self.replicates) as progress:
+            for number, start in enumerate(range(0, self.replicates, MAX_REPLICATES)):
+                part = await gate_operating_characteristics(
+                    effects,
+                    run_counts,
+                    noise_sds=noise_sds,
+                    replicates=min(MAX_REPLICATES, self.replicates - start),
+                    seed=self.seed + number,
+                    base_score=self.base_score,
+                    retrieval=retrieval,
+                    policy=policy,
+                    gate_every=self.gate_every,
+                    engine=self.engine.value,
+                    workers=self.workers or None,
+                    progress=lambda done, before=cells * start: progress(before + done),  # type: ignore[misc]
+                )
+                parts.append(part)
+        return pooled(parts)
+
+
 async def simulate(
     output: Output,
     serving: ServingOptions,
@@ -147,36 +212,9 @@ async def simulate(
 
 async def oc(
     output: Output,
+    grid: GridOptions,
     serving: ServingOptions,
     options: PolicyOptions,
-    effect: Annotated[
-        list[float] | None,
-        typer.Option("--effect", help="A true effect; may be given again. By default -0.3, -0.1, 0, 0.1 and 0.3."),
-    ] = None,
-    runs: Annotated[
-        list[int] | None,
-        typer.Option("--runs", help="A number of runs; may be given again. By default 25, 50, 100 and 200."),
-    ] = None,
-    noise_sd: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--noise-sd",
-            help="How far scores of equal runs lie apart; may be given again. By default 0.1.",
-            rich_help_panel=_SCORING,
-        ),
-    ] = None,
-    replicates: Annotated[
-        int,
-        typer.Option("--replicates", help="Lives of each lesson. Beyond 999 they come from further seeds, pooled."),
-    ] = 200,
-    seed: SeedOption = 1,
-    base_score: BaseScoreOption = 0.6,
-    gate_every: GateEveryOption = 1,
-    engine: Annotated[
-        EngineName,
-        typer.Option("--engine", metavar="NAME", help="vectorised, or stepwise: the same rows, far slower."),
-    ] = EngineName.VECTORISED,
-    workers: Annotated[int, typer.Option("--workers", help="Processes to share the work among; 0: one a core.")] = 1,
     chart: Annotated[
         Path | None,
         typer.Option("--chart", metavar="FILE", help="Draw how many effects are found; a file .svg or .png."),
@@ -186,52 +224,23 @@ async def oc(
     if chart is not None:
         with _named_as_options():
             checked_chart_path(chart)
-    policy = options.policy()
-    grid: dict[str, Any] = {
-        "effects": effect or _EFFECTS,
-        "run_counts": runs or _RUNS,
-        "noise_sds": noise_sd or _NOISES,
-        "base_score": base_score,
-        "retrieval": serving.serving(),
-        "policy": policy,
-        "gate_every": gate_every,
-        "engine": engine.value,
-        "workers": workers or None,
-    }
-    rows = await _rows(output, grid, replicates=replicates, seed=seed)
+    policy, retrieval = options.policy(), serving.serving()
+    rows = await grid.rows(output, retrieval=retrieval, policy=policy)
     output.document(
         {
             "policy": policy.model_dump(),
-            "retrieval": grid["retrieval"].model_dump(),
-            "base_score": base_score,
-            "gate_every": gate_every,
-            "seed": seed,
+            "retrieval": retrieval.model_dump(),
+            "base_score": grid.base_score,
+            "gate_every": grid.gate_every,
+            "seed": grid.seed,
             "rows": [dataclasses.asdict(row) for row in rows],
         }
     )
     _tell(output, rows)
     if chart is not None:
         with _named_as_options():
-            draw_detection_rates(rows, chart, title=_title(policy, grid["retrieval"]))
+            draw_detection_rates(rows, chart, title=_title(policy, retrieval))
         output.note(f"drawn: {chart}")
-
-
-async def _rows(output: Output, grid: dict[str, Any], *, replicates: int, seed: int) -> list[OperatingCharacteristics]:
-    if replicates < 1:
-        raise InvalidInputError("--replicates", f"must be at least 1, got {replicates:,}")
-    cells = math.prod(len(grid[name]) for name in ("effects", "run_counts", "noise_sds"))
-    parts: list[list[OperatingCharacteristics]] = []
-    with _named_as_options(), output.counting("Simulating", total=cells * replicates) as progress:
-        for number, start in enumerate(range(0, replicates, MAX_REPLICATES)):
-            parts.append(
-                await gate_operating_characteristics(
-                    **grid,
-                    replicates=min(MAX_REPLICATES, replicates - start),
-                    seed=seed + number,
-                    progress=lambda done, before=cells * start: progress(before + done),  # type: ignore[misc]
-                )
-            )
-    return pooled(parts)
 
 
 def _tell(output: Output, rows: list[OperatingCharacteristics]) -> None:

@@ -121,5 +121,5 @@ def _log_bet(n: Any, mean: Any, variance: Any, *, ceiling: Floats) -> Floats:
     bets = runs[..., None] * _CONSTANT + (runs * above)[..., None] * _LINEAR + squares[..., None] * _SQUARE
     highest = bets.max(axis=-1)
     mixed = highest + np.log(np.exp(bets - highest[..., None]).sum(axis=-1)) - _LOG_SHARE
-    # No mean is above 1: against such a ceiling there is nothing to bet on.
+    # No mean is above 1: against such a ceiling nothing is staked, and 1 stays 1.
     return np.where(ceiling < 1, mixed, 0.0)
