@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from remembrancer.records import ConcurrencyError, Fact, InvalidInputError, Provenance, RecordBatch
+from remembrancer.records import (
+    ConcurrencyError,
+    Fact,
+    GateDecision,
+    GatePass,
+    InvalidInputError,
+    Provenance,
+    RecordBatch,
+    RetentionPolicy,
+)
 from remembrancer.records.batch import ExpectedStatements
 from remembrancer.records.stated import stated_relationship_id
 from remembrancer.records.statement import Statement
@@ -128,6 +137,17 @@ class TestStatedRelationships:
         assert await store.get_relationships_for_entity(sample_id("entity", 1)) == []
         await store.put_fact(one)
         assert await store.get_relationship(EDGE) == before
+
+    async def test_the_gate_closes_the_edge_of_a_fact_that_it_evicts(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        await store.put_fact(stating(1, 1, "works_at", 2, tags=["candidate"]))
+        evicted = GateDecision(fact_id=sample_id("fact", 1), verdict="evicted", reason="eval-gate:harmful", trials=4)
+        gate_pass = GatePass(id=sample_id("theme", 1), policy=RetentionPolicy(), decisions=[evicted])
+        receipt = await store.write(RecordBatch(gate_passes=[gate_pass]))
+        assert receipt.changed == {"fact": (sample_id("fact", 1),), "relationship": (EDGE,)}
+        edge = await store.get_relationship(EDGE)
+        assert edge is not None
+        assert (edge.is_live, edge.invalidated_by) == (False, sample_id("fact", 1))
 
     async def test_the_edge_goes_with_the_fact_and_follows_its_statement(self, open_store: OpenStore) -> None:
         store = await open_store()
