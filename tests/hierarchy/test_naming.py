@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.hierarchy.clustering import GENERAL_LABEL, ThemeNamer, telling_words
+from remembrancer.hierarchy.clustering import GENERAL_LABEL, Background, ThemeNamer, telling_words
 from remembrancer.hierarchy.ingestion import Renewal
 from remembrancer.inmemory import InMemoryStore
 from remembrancer.ports import Clustering
@@ -30,24 +30,24 @@ CHOIR = ["Carol sings in the city choir.", "The choir rehearses on Mondays.", "C
 
 class TestTellingWords:
     def test_they_are_what_many_share_and_few_others_have(self) -> None:
-        assert telling_words(BOATS, background=BOATS + CHOIR, most=2) == ["boats", "harbour"]
-        assert telling_words(CHOIR, background=BOATS + CHOIR, most=2) == ["choir", "Carol"]
+        assert telling_words(BOATS, background=Background(BOATS + CHOIR), most=2) == ["boats", "harbour"]
+        assert telling_words(CHOIR, background=Background(BOATS + CHOIR), most=2) == ["choir", "Carol"]
 
     def test_a_word_keeps_the_form_it_mostly_has(self) -> None:
         texts = ["Neo4j stores graphs.", "We moved to Neo4j.", "neo4j is fine"]
-        assert telling_words(texts, background=texts, most=1) == ["Neo4j"]
+        assert telling_words(texts, background=Background(texts), most=1) == ["Neo4j"]
 
     def test_where_no_two_texts_share_a_word_there_is_none(self) -> None:
-        assert telling_words(["Carol sings.", "Boats sail."], background=[]) == []
-        assert telling_words([], background=[]) == []
+        assert telling_words(["Carol sings.", "Boats sail."], background=Background([])) == []
+        assert telling_words([], background=Background([])) == []
 
     def test_one_text_that_repeats_itself_names_nothing(self) -> None:
         texts = ["spam spam spam spam eggs", "eggs and ham", "ham with eggs"]
-        assert telling_words(texts, background=texts)[0] == "eggs"
+        assert telling_words(texts, background=Background(texts))[0] == "eggs"
 
     @given(st.lists(st.text(max_size=30), max_size=6), st.lists(st.text(max_size=30), max_size=6))
     def test_any_texts_give_words_of_them(self, texts: list[str], others: list[str]) -> None:
-        words = telling_words(texts, background=others)
+        words = telling_words(texts, background=Background(others))
         assert len(words) <= 3
         assert all(any(word in text for text in texts) for word in words)
 

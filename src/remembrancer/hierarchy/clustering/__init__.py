@@ -4,10 +4,11 @@ from remembrancer.hierarchy.clustering.consolidating import ConsolidatingThemeCl
 from remembrancer.hierarchy.clustering.draft import GENERAL_LABEL
 from remembrancer.hierarchy.clustering.naming import Name, ThemeNamer
 from remembrancer.hierarchy.clustering.simple import SimpleThemeClusterer
-from remembrancer.hierarchy.clustering.telling import telling_words
+from remembrancer.hierarchy.clustering.telling import Background, telling_words
 
 __all__ = [
     "GENERAL_LABEL",
+    "Background",
     "ConsolidatingThemeClusterer",
     "Name",
     "SimpleThemeClusterer",

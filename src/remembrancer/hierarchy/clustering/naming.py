@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from remembrancer.hierarchy.breaker import Breaker
-from remembrancer.hierarchy.clustering.telling import telling_words
+from remembrancer.hierarchy.clustering.telling import Background, telling_words
 from remembrancer.hierarchy.option import require_number
 from remembrancer.ports.llm import LanguageModel, StructuredModel
 from remembrancer.records import InvalidInputError
@@ -112,7 +112,8 @@ class ThemeNamer:
             groups: Contents of the facts of each theme, the most central first; none of them empty.
             background: Other facts, against which a group's words are telling.
         """
-        names = [_by_words(group, background) for group in groups]
+        others = Background(background)
+        names = [_by_words(group, others) for group in groups]
         for begin in range(0, len(groups), _THEMES_A_CALL):
             if self._model is None or self._breaker.is_open:
                 break
@@ -150,7 +151,7 @@ class ThemeNamer:
         return _TASK.format(token=token, groups=text)
 
 
-def _by_words(group: Sequence[str], background: Sequence[str]) -> Name:
+def _by_words(group: Sequence[str], background: Background) -> Name:
     central = _flat(group[0])
     words = telling_words(group, background=background) if len(group) > 1 else []
     return Name(", ".join(words)[:LABEL_LENGTH] or group[0][:LABEL_LENGTH], central[:_DESCRIPTION_LENGTH])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 
 from remembrancer.records.recall_copies import UNSPACED
 
@@ -43,7 +43,22 @@ def words_of(text: str) -> dict[str, str]:
     return found
 
 
-def telling_words(texts: Sequence[str], *, background: Collection[str], most: int = 3) -> list[str]:
+class Background:
+    """Texts against whose words others are telling."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = 0
+        self._having: Counter[str] = Counter()
+        for text in texts:
+            self._texts += 1
+            self._having.update(words_of(text).keys())
+
+    def rarity(self, word: str) -> float:
+        """How rare a case-folded word is, more than 0."""
+        return math.log(1 + (1 + self._texts) / (1 + self._having[word]))
+
+
+def telling_words(texts: Sequence[str], *, background: Background, most: int = 3) -> list[str]:
     """Words that tell what some texts are about, most telling first; none where no two texts share one.
 
     Args:
@@ -55,12 +70,10 @@ def telling_words(texts: Sequence[str], *, background: Collection[str], most: in
     for text in texts:
         for key, form in words_of(text).items():
             forms.setdefault(key, Counter())[form] += 1
-    elsewhere = Counter(key for text in background for key in words_of(text))
     shared = {key: found for key, found in forms.items() if found.total() >= min(2, len(texts))}
 
     def weight(key: str) -> float:
-        rare = math.log(1 + (1 + len(background)) / (1 + elsewhere[key]))
-        return forms[key].total() / len(texts) * rare
+        return forms[key].total() / len(texts) * background.rarity(key)
 
     best = sorted(shared, key=lambda key: (-weight(key), -len(key), key))[:most]
     return [forms[key].most_common(1)[0][0] for key in best]
