@@ -46,6 +46,7 @@ from remembrancer.records.provenance import Provenance
 from remembrancer.records.query import MemoryQuery, MemoryResult, Subgraph
 from remembrancer.records.relationship import Relationship
 from remembrancer.records.space import EmbeddingSpace
+from remembrancer.records.statement import Statement, canonical_predicate
 from remembrancer.records.theme import Theme
 from remembrancer.records.vector import SIMILARITY_TOLERANCE, cosine
 from remembrancer.records.window import filter_valid, is_changed_since, is_valid_at
@@ -108,10 +109,12 @@ __all__ = [
     "SemanticSearchUnavailableError",
     "ServerUnavailableError",
     "Source",
+    "Statement",
     "Step",
     "Subgraph",
     "Theme",
     "ThemeAddition",
+    "canonical_predicate",
     "cosine",
     "filter_valid",
     "is_changed_since",
