@@ -122,7 +122,7 @@ async def check_simulation(case: Any) -> None:
     assert lessons(simulation) == expected["lessons"]
     assert equal(list(simulation.run_scores), expected["runScores"], tolerance=1e-9)
     if "gateReports" in expected:
-        assert equal(reports(simulation), expected["gateReports"], tolerance=1e-8)
+        assert equal(reports(simulation), expected["gateReports"], tolerance=1e-9)
     else:
         assert summary(simulation) == expected["gate_summary"]
 
