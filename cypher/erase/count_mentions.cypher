@@ -1,4 +1,4 @@
-// For each group of entities how many facts mention all of them, closed ones too.
+// For each group of entities how many facts mention all of them or state something of them, closed ones too.
 //
 // params:
 //   $namespace : STRING
@@ -7,7 +7,7 @@
 //   place, facts : INTEGER
 CYPHER 25
 UNWIND $rows AS row
-OPTIONAL MATCH (:Entity {namespace: $namespace, id: row.first})<-[:MENTIONS]-(f:Fact)
-WHERE f.live IS NOT NULL AND all(id IN row.others WHERE EXISTS { (f)-[:MENTIONS]->(:Entity {namespace: $namespace, id: id}) })
+OPTIONAL MATCH (:Entity {namespace: $namespace, id: row.first})<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)
+WHERE f.live IS NOT NULL AND all(id IN row.others WHERE EXISTS { (f)-[:MENTIONS|SUBJECT|OBJECT]->(:Entity {namespace: $namespace, id: id}) })
 RETURN row.place AS place, count(DISTINCT f) AS facts
 ORDER BY place

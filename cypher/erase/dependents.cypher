@@ -21,7 +21,7 @@ CALL () {
 }
 CALL () {
   UNWIND $entities AS id
-  MATCH (:Entity {namespace: $namespace, id: id})<-[:MENTIONS]-(n:Fact)
+  MATCH (:Entity {namespace: $namespace, id: id})<-[:MENTIONS|SUBJECT|OBJECT]-(n:Fact)
   WITH DISTINCT n.id AS found ORDER BY found
   RETURN collect(found) AS facts_of_entities
 }

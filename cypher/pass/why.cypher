@@ -22,8 +22,8 @@ CALL () {
  UNION ALL
   MATCH (n:Entity {namespace: $namespace, id: $record_id}) WHERE n.live IS NOT NULL
   CALL (n) {
-    OPTIONAL MATCH (f:Fact)-[:MENTIONS]->(n) WHERE f.live IS NOT NULL
-    WITH f ORDER BY f.valid_from DESC, f.id
+    OPTIONAL MATCH (f:Fact)-[:MENTIONS|SUBJECT|OBJECT]->(n) WHERE f.live IS NOT NULL
+    WITH DISTINCT f ORDER BY f.valid_from DESC, f.id
     RETURN collect(f)[..$limit] AS facts, count(f) AS fact_count
   }
   RETURN 2 AS place, 'entity' AS kind, n AS node, n {.id, .name, .entity_type, .attributes, .superseded_by,
@@ -55,7 +55,8 @@ CALL () {
  UNION ALL
   MATCH (source)-[r:RELATES_TO {namespace: $namespace, id: $record_id}]->(target)
   CALL (source, target) {
-    OPTIONAL MATCH (f:Fact)-[:MENTIONS]->(source) WHERE f.live IS NOT NULL AND EXISTS { (f)-[:MENTIONS]->(target) }
+    OPTIONAL MATCH (f:Fact)-[:MENTIONS|SUBJECT|OBJECT]->(source)
+    WHERE f.live IS NOT NULL AND EXISTS { (f)-[:MENTIONS|SUBJECT|OBJECT]->(target) }
     WITH DISTINCT f ORDER BY f.valid_from DESC, f.id
     RETURN collect(f)[..$limit] AS facts, count(f) AS fact_count
   }

@@ -89,7 +89,7 @@ async def server(folder: Path) -> AsyncIterator[LocalServer]:
         yield opened
 
 
-@pytest.mark.parametrize("after", ["Locks records", "Writes a batch of whole facts", "Records what a pass did"])
+@pytest.mark.parametrize("after", ["Locks records", "Closes or reopens facts", "Records what a pass did"])
 async def test_a_killed_client_leaves_nothing_or_all(server: LocalServer, after: str) -> None:
     namespace, auth = f"test-{uuid.uuid4()}", (server.username, server.password)
     async with Neo4jStore.open(server.bolt_uri, auth=auth, namespace=namespace) as store:
@@ -121,7 +121,7 @@ async def apply_on(server: LocalServer, namespace: str) -> None:
         await apply_plan(store, await plan_for(store))
 
 
-@pytest.mark.parametrize("after", ["Writes a batch of whole facts", "Records what a pass did"])
+@pytest.mark.parametrize("after", ["Closes or reopens facts", "Records what a pass did"])
 async def test_a_killed_server_keeps_nothing_or_all(folder: Path, monkeypatch: pytest.MonkeyPatch, after: str) -> None:
     namespace = f"test-{uuid.uuid4()}"
     original = Transaction.run

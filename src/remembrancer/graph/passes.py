@@ -10,7 +10,7 @@ from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Row, Transaction, first
 from remembrancer.graph.receipts import ReceiptDraft
-from remembrancer.graph.values import as_vector
+from remembrancer.graph.values import as_vector, closed_token, namespace_token
 from remembrancer.records import (
     AnyRecord,
     Audit,
@@ -23,11 +23,15 @@ from remembrancer.records import (
     kind_of,
 )
 from remembrancer.records.audit import comparable, with_uses_since
+from remembrancer.records.stated import is_relational
 
 T = TypeVar("T")
 
 AT_ONCE = 1_000
 """Rows a statement: enough to be quick, few enough to keep the memory of client and server flat."""
+
+_MARKS = ("invalidated_by", "valid_until", "closed_at", "access_count", "last_accessed_at")
+"""What of a fact can be written without writing all of it."""
 
 _PLURALS: Mapping[RecordKind, str] = {
     "entity": "entities",
@@ -55,6 +59,7 @@ class PassWriter:
         self._namespace = namespace
         self._space = space
         self._dimensions = dimensions
+        self._marked: list[Fact] = []
 
     async def check(self, batch: RecordBatch) -> RecordBatch:
         """Lock what the batch expects, compare it, and give the batch with the uses counted since.
@@ -69,19 +74,31 @@ class PassWriter:
             expected[kind_of(record)][record.id] = record
         await self._run("pass.lock", **{_PLURALS[kind]: sorted(known) for kind, known in expected.items()})
         changed: list[str] = []
-        putting = {fact.id for fact in batch.facts}
-        stored_facts: dict[str, Fact] = {}
+        putting = {fact.id: fact for fact in batch.facts}
         for kind, known in expected.items():
             for ids in chunks(list(known)):
                 found = await self._stored(kind, ids)
                 changed += [one for one in ids if one not in found or comparable(found[one]) != comparable(known[one])]
-                stored_facts |= {key: one for key, one in found.items() if isinstance(one, Fact) and key in putting}
+                for one in found.values():
+                    before = known[one.id]
+                    if isinstance(one, Fact) and isinstance(before, Fact) and one.id in putting:
+                        putting[one.id] = with_uses_since(putting[one.id], before, one)
         if batch.audit is not None:
             changed += await self._unknown_edges(batch, expected)
         if changed:
             raise outdated(batch, changed)
-        read = expected["fact"]
-        return batch.model_copy(update={"facts": tuple(_merged(fact, read, stored_facts) for fact in batch.facts)})
+        if batch.audit is not None and not batch.claims:
+            read = expected["fact"]
+            marked = [fact for fact in putting.values() if _only_marks(read.get(fact.id), fact)]
+            self._marked = [putting.pop(fact.id) for fact in marked]
+        return batch.model_copy(update={"facts": tuple(putting.values())})
+
+    async def mark(self, draft: ReceiptDraft, *, now: dt.datetime) -> None:
+        """Write the facts of which the pass changes marks alone; `check` took them out of the batch."""
+        tokens = {"namespace_token": namespace_token(self._namespace), "closed_token": closed_token(self._namespace)}
+        for facts in chunks(sorted(self._marked, key=lambda fact: fact.id)):
+            marks = [{"id": fact.id, "properties": {name: getattr(fact, name) for name in _MARKS}} for fact in facts]
+            draft.changed("fact", first(await self._run("fact.mark", rows=marks, now=now, **tokens))["changed"])
 
     async def _stored(self, kind: RecordKind, ids: Sequence[str]) -> dict[str, AnyRecord]:
         found = await self._run(f"{kind}.get", ids=list(ids))
@@ -154,11 +171,12 @@ def chunks(items: Sequence[T]) -> Iterator[list[T]]:
         yield list(items[start : start + AT_ONCE])
 
 
-def _merged(fact: Fact, read: Mapping[str, AnyRecord], stored: Mapping[str, Fact]) -> Fact:
-    before = read.get(fact.id)
-    if not isinstance(before, Fact) or fact.id not in stored:
-        return fact
-    return with_uses_since(fact, before, stored[fact.id])
+def _only_marks(before: AnyRecord | None, after: Fact) -> bool:
+    """Whether a fact changes in its marks alone, and nothing else follows them: its statement, if any, is no edge."""
+    if not isinstance(before, Fact) or is_relational(after):
+        return False
+    same = dict.fromkeys(_MARKS)
+    return comparable(before).model_copy(update=same) == comparable(after).model_copy(update=same)
 
 
 def _entry_row(position: int, entry: AuditEntry) -> Row:

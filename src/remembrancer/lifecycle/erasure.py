@@ -187,9 +187,9 @@ class _Search:
 
     async def _add_unmentioned(self) -> None:
         facts = [one for one in self.found.values() if isinstance(one, Fact)]
-        mentions = without_repeats([one for fact in facts for one in fact.entity_ids])
+        mentions = without_repeats([one for fact in facts for one in _entities_of(fact)])
         left = await self._lookup.count_mentions([[one] for one in mentions])
-        erased = _counted(set(fact.entity_ids) for fact in facts)
+        erased = _counted(set(_entities_of(fact)) for fact in facts)
         bare = [one for one, count in zip(mentions, left, strict=True) if count <= erased[one]]
         stored = await self._store.get_entities(bare)
         await self._add(("entity", one.id) for one in stored.values() if one.provenance.source == "derived")
@@ -197,7 +197,7 @@ class _Search:
         edges = await self._store.get_relationships(at.relationships)
         ends: dict[str, set[str]] = {one: {end.source_id, end.target_id} for one, end in edges.items()}
         together = {
-            one: sum(ends[one] <= set(fact.entity_ids) for fact in facts)
+            one: sum(ends[one] <= set(_entities_of(fact)) for fact in facts)
             for one, edge in edges.items()
             if edge.provenance.source == "derived" and edge.fact_id is None
         }
@@ -346,6 +346,13 @@ def _label(label: str, contents: Sequence[str]) -> str:
     if label == _GENERAL or any(content.startswith(label) for content in contents):
         return label
     return contents[0][:_LABEL_LENGTH] if contents else _GENERAL
+
+
+def _entities_of(fact: Fact) -> list[str]:
+    """Those that it mentions, and those of its statement."""
+    stated = fact.statement
+    ends = [] if stated is None else [stated.subject_id, *([stated.object_id] if stated.object_id else [])]
+    return [*fact.entity_ids, *ends]
 
 
 def _counted(groups: Iterable[Collection[str]]) -> dict[str, int]:

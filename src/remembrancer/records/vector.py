@@ -60,7 +60,9 @@ def stored_vector(vector: Sequence[float], *, dimensions: int | None, field: str
         raise InvalidInputError(field, "a vector with NaN or infinity in float32 cannot be searched")
     if not any(rounded):
         raise InvalidInputError(field, "a vector of zeros has no direction and cannot be searched")
-    return tuple(rounded)
+    # One that is in float32 already is handed back itself: thousands of copies would fill the memory.
+    kept = tuple(rounded)
+    return vector if isinstance(vector, tuple) and kept == vector else kept
 
 
 def cosine(a: Sequence[float], b: Sequence[float]) -> float:
