@@ -73,6 +73,7 @@ class BatchWriter:
         await self._put("entity", [rows.entity_row(entity) for entity in batch.entities])
         await self._put_episodes(batch)
         await self._put_facts(batch)
+        await self._passes.mark(self._draft, now=self._now)
         await self._put("theme", [rows.theme_row(theme) for theme in batch.themes])
         await self._add_to_themes(batch)
         stated = {edge.id: edge for fact in batch.facts if (edge := stated_relationship(fact)) is not None}
