@@ -166,9 +166,9 @@ async def assert_statements(
             return report
         batch = batch_of(plan).model_copy(update={"expected_statements": _expected(facts, stored)})
         try:
-            await _check_free(store, facts, stored)
             await store.write(batch, idempotency_key=idempotency_key)
         except (ConcurrencyError, PlanOutdatedError):
+            await _check_free(store, facts, stored)
             if attempt == _ATTEMPTS:
                 raise
             await asyncio.sleep(_PAUSE * attempt * random.uniform(0.5, 1.5))  # noqa: S311 - parts writers that met
