@@ -23,7 +23,7 @@ def plain(scores: Sequence[float]) -> tuple[int, float, float | None]:
         total += score
     mean = total / len(scores) if scores else 0.0
     for score in scores:
-        squares += (score - mean) ** 2
+        squares += (score - mean) * (score - mean)  # `** 2` may round otherwise
     return len(scores), mean, squares / (len(scores) - 1) if len(scores) > 1 else None
 
 

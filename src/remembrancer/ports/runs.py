@@ -104,7 +104,7 @@ class RunScores:
             present[list(self.injected[fact_id]), column] = False
         runs = present.sum(axis=0)
         means = np.add.accumulate(np.where(present, scores, 0.0), axis=0)[-1] / np.maximum(runs, 1)
-        squares = np.add.accumulate(np.where(present, (scores - means) ** 2, 0.0), axis=0)[-1]
+        squares = np.add.accumulate(np.where(present, np.square(scores - means), 0.0), axis=0)[-1]
         variances = squares / np.maximum(runs - 1, 1)
         return {
             fact_id: Baseline(int(n), float(mean), float(variance) if n > 1 else None)
