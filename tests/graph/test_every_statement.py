@@ -199,6 +199,7 @@ STORE_ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "flush_usage": ((), {}),
     "clear": ((), {}),
 }
+    "outline_themes": (([sample_id("theme", 1)],), {"label": "theme 1", "most": 3}),
 
 RETRIEVING = {"retrieve", "extract_subgraph", "recall", "gather_candidates"}
 """What retrieval asks of the store; called by way of the memory."""

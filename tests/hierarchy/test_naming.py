@@ -162,7 +162,8 @@ class TestRenewal:
         given = tuple(facts) or tuple(fact(number) for number in range(len(after.fact_ids)))
         near = {} if before is None else {before.id: before}
         clustering = Clustering(themes=(after,), facts=given)
-        return (await Renewal(ThemeNamer()).of(clustering, near, absorbed=absorbed, store=store)).themes[0]
+        sizes = {theme_id: len(one.fact_ids) for theme_id, one in near.items()}
+        return (await Renewal(ThemeNamer()).of(clustering, near, sizes, absorbed=absorbed, store=store)).themes[0]
 
     @pytest.mark.parametrize(
         ("before", "after", "is_renewed"),

@@ -20,7 +20,7 @@ from remembrancer.hierarchy import (
     SimpleEpisodeSegmenter,
 )
 from remembrancer.hierarchy.clustering import ThemeNamer
-from remembrancer.hierarchy.ingestion import PORTION, Renewal
+from remembrancer.hierarchy.ingestion import PORTION, Renewal, theming
 from remembrancer.ports import Clustering, Extraction
 from remembrancer.records import (
     EmbeddingDimensionMismatchError,
@@ -416,6 +416,38 @@ class TestThemes:
         assert len(hikes.fact_ids) == 4
         assert "mountains" in hikes.label
         assert max(shown) <= 5
+
+    async def test_of_large_themes_only_some_facts_are_read_and_none_is_lost(
+        self, open_store: OpenStore, kit: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(theming, "_NAMED_FACTS", 3)
+        store = await open_store(space=kit.space)
+        shown: list[int] = []
+
+        class Counting(ConsolidatingThemeClusterer):
+            async def cluster(self, facts: Sequence[Fact], themes: Sequence[Theme]) -> Clustering:
+                shown.extend(len(theme.fact_ids) for theme in themes)
+                return await super().cluster(facts, themes)
+
+        apart = Counting(assignment_threshold=0.6, merge_threshold=2)
+        parts = {"renewal": Renewal(ThemeNamer())}
+        for number in range(9):
+            texts = [f"Alice hiked number {number} in the high mountains.", f"Boat {number} lies in the old harbour."]
+            said = [kit.said(60 * number, text, conversation=text[:5]) for text in texts]
+            await kit.ingestion(store, clusterer=apart, **parts).ingest(said)
+        before = await kit.contents_of(store)
+        before.check()
+        assert max(len(theme.fact_ids) for theme in before.themes.values()) > 4
+        assert max(shown) == 3
+        merging = Counting(assignment_threshold=0.6, merge_threshold=2, max_themes=1)
+        report = await kit.ingestion(store, clusterer=merging, **parts).ingest(
+            [kit.said(9000, "Dave sings in a choir.")]
+        )
+        held = await kit.contents_of(store)
+        held.check()
+        assert len(held.facts) == len(before.facts) + 1
+        assert report.removed["theme"]
+        assert len(held.themes) < len(before.themes) + 1
 
     async def test_a_theme_that_went_away_meanwhile_is_planned_around(self, open_store: OpenStore, kit: Any) -> None:
         store = await open_store(space=kit.space)

@@ -352,6 +352,16 @@ class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, 
 
     async def flush_usage(self) -> None:
         """Write the usage counted so far."""
+    async def outline_themes(
+        self, ids: Sequence[str] = (), *, label: str | None = None, most: int
+    ) -> list[tuple[Theme, int]]:
+        """Themes with these ids or this label, by id, each with how many facts it lists; at most `most` are named."""
+        wanted = list(dict.fromkeys(require_ids(ids, field="ids")))
+        label_key = None if label is None else text_key(text(label, field="label"))
+        bound = whole_number(most, field="most")
+        found = await self._read("theme.outline", ids=wanted, label_key=label_key, most=bound)
+        return [(rows.theme_from(row["theme"]), row["size"]) for row in found]
+
         await self._usage.flush()
 
     async def clear(self) -> None:

@@ -277,6 +277,17 @@ class InMemoryStore(MemoryStore):
     async def flush_usage(self) -> None:
         """Nothing is ever outstanding here."""
 
+    async def outline_themes(
+        self, ids: Sequence[str] = (), *, label: str | None = None, most: int
+    ) -> list[tuple[Theme, int]]:
+        """Themes with these ids or this label, by id, each with how many facts it lists; at most `most` are named."""
+        themes = await self.get_themes(ids)
+        if label is not None:
+            themes |= {theme.id: theme for theme in await self.find_themes_labelled(label)}
+        bound = whole_number(most, field="most")
+        listed = [(themes[theme_id], tuple(dict.fromkeys(themes[theme_id].fact_ids))) for theme_id in sorted(themes)]
+        return [(theme.model_copy(update={"fact_ids": ids[:bound]}), len(ids)) for theme, ids in listed]
+
     async def clear(self) -> None:
         """Remove everything, receipts of idempotent writes and the gate's audit log too."""
         self._graph.clear()

@@ -4,7 +4,7 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import Hit, MemoryIndex
 from remembrancer.ports.ledger import KeepsLedger, OutcomeLedger, RecordedDecision, RecordedRun
 from remembrancer.ports.llm import CountsUsage, LanguageModel, ModelUsage, StructuredModel
-from remembrancer.ports.pushdown import ExtractsSubgraphs, RetrievesMemory
+from remembrancer.ports.pushdown import ExtractsSubgraphs, OutlinesThemes, RetrievesMemory
 from remembrancer.ports.runs import Baseline, FactStats, RunScores
 from remembrancer.ports.stages import Clusterer, Clustering, Dropped, Extraction, Extractor, Segmenter
 from remembrancer.ports.store import Direction, MemoryStore
@@ -28,6 +28,7 @@ __all__ = [
     "MemoryStore",
     "ModelUsage",
     "OutcomeLedger",
+    "OutlinesThemes",
     "RecordedDecision",
     "RecordedRun",
     "RetrievesMemory",

@@ -181,3 +181,17 @@ class GathersNamesakes(Protocol):
     async def relationship_ids_between(self, ends: Collection[tuple[str, str, str]]) -> list[str]:
         """Ids of the live relationships with one of these (source, target, type), in order of id."""
         ...
+
+
+@runtime_checkable
+class OutlinesThemes(Protocol):
+    """A store that tells how large themes are without naming all their facts."""
+
+    async def outline_themes(
+        self, ids: Sequence[str] = (), *, label: str | None = None, most: int
+    ) -> list[tuple[Theme, int]]:
+        """Themes with these ids, and those with exactly this label, by id; each with how many facts it lists.
+
+        Of a theme with more than `most` facts only so many are named, in no particular order.
+        """
+        ...

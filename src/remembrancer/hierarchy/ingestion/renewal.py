@@ -33,17 +33,28 @@ class Renewal:
     namer: ThemeNamer
 
     async def of(
-        self, clustering: Clustering, near: Mapping[str, Theme], *, absorbed: bool, store: MemoryStore
+        self,
+        clustering: Clustering,
+        near: Mapping[str, Theme],
+        sizes: Mapping[str, int],
+        *,
+        absorbed: bool,
+        store: MemoryStore,
     ) -> Clustering:
         """The clustering with those themes renewed that have changed materially.
 
         Args:
             clustering: What a clusterer has just made.
-            near: The stored themes it was shown, by id.
+            near: The stored themes it was shown, by id; large ones name some of their facts only.
+            sizes: How many facts each of them lists.
             absorbed: Whether it merged some of them away.
             store: Where the facts are that were clustered before.
         """
-        due = [theme for theme in clustering.themes if _is_due(theme, near.get(theme.id), absorbed=absorbed)]
+        due = [
+            theme
+            for theme in clustering.themes
+            if _is_due(theme, near.get(theme.id), size=sizes.get(theme.id, 0), absorbed=absorbed)
+        ]
         if not due:
             return clustering
         members = await self._members(due, clustering.facts, store)
@@ -66,14 +77,15 @@ class Renewal:
         return {theme_id: [known[i] for i in ids if i in known] for theme_id, ids in sampled.items()}
 
 
-def _is_due(theme: Theme, former: Theme | None, *, absorbed: bool) -> bool:
+def _is_due(theme: Theme, former: Theme | None, *, size: int, absorbed: bool) -> bool:
     if theme.provenance.source != "system" or theme.label == GENERAL_LABEL or len(theme.fact_ids) < 2:
         return False
     if former is None:
         return True
     if absorbed and former.embedding != theme.embedding:
         return True
-    return len(theme.fact_ids).bit_length() > len(former.fact_ids).bit_length()
+    grown = size + len(theme.fact_ids) - len(former.fact_ids)
+    return grown.bit_length() > size.bit_length()
 
 
 def _sample(ids: Sequence[str]) -> list[str]:

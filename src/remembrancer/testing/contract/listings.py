@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from remembrancer.ports import OutlinesThemes
 from remembrancer.records import RecordBatch
 from remembrancer.testing.clock import FixedClock
 from remembrancer.testing.opening import OpenStore
@@ -34,15 +35,30 @@ class TestListings:
 
     async def test_unread_episodes_come_by_id_from_where_one_left_off(self, open_store: OpenStore) -> None:
         store = await open_store()
-        unread = {
-            n: episode(n, messages=[message(n)], unread_message_ids=[sample_id("message", n)]) for n in (4, 1, 3)
-        }
+        unread = {n: episode(n, messages=[message(n)], unread_message_ids=[sample_id("message", n)]) for n in (4, 1, 3)}
         await store.write(RecordBatch(episodes=[*unread.values(), episode(2, messages=[message(2)])]))
         assert _numbers(await store.find_unread_episodes()) == [1, 3, 4]
         assert await store.find_unread_episodes(limit=1) == [unread[1]]
         assert _numbers(await store.find_unread_episodes(after=sample_id("episode", 1), limit=1)) == [3]
         await store.put_episode(unread[3].model_copy(update={"unread_message_ids": ()}))
         assert _numbers(await store.find_unread_episodes()) == [1, 4]
+
+    async def test_an_outline_tells_the_size_of_a_theme_and_names_some_of_its_facts(
+        self, open_store: OpenStore
+    ) -> None:
+        store = await open_store()
+        if not isinstance(store, OutlinesThemes):
+            pytest.skip("this store outlines no themes")
+        themes = [theme(1, facts=range(1, 6)), theme(2, label="alone"), theme(3, facts=[7, 7])]
+        await store.write(RecordBatch(themes=themes))
+        ids = [sample_id("theme", number) for number in (3, 1, 9)]
+        outlines = await store.outline_themes(ids, label="alone", most=2)
+        assert [(_numbers([one]), size) for one, size in outlines] == [([1], 5), ([2], 0), ([3], 1)]
+        named, _ = outlines[0]
+        assert len(named.fact_ids) == 2
+        assert set(named.fact_ids) < set(themes[0].fact_ids)
+        assert named.model_copy(update={"fact_ids": themes[0].fact_ids}) == themes[0]
+        assert await store.outline_themes(label="nothing", most=2) == []
 
     async def test_all_else_comes_by_id(self, open_store: OpenStore) -> None:
         store = await open_store()
