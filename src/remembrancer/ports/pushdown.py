@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from remembrancer.ports.index import Hit
-from remembrancer.records import MemoryQuery, MemoryResult, Subgraph
+from remembrancer.records import MemoryQuery, MemoryResult, Subgraph, Theme
 
 
 @runtime_checkable
