@@ -24,7 +24,7 @@ from remembrancer.records import (
 )
 from remembrancer.records.erasure import Source
 from remembrancer.testing import OpenStore
-from remembrancer.testing.plan_contract import pass_id
+from remembrancer.testing.contract.planning import pass_id
 from remembrancer.testing.samples import (
     SPACE,
     START,

@@ -18,7 +18,7 @@ from remembrancer.graph.connection import Transaction
 from remembrancer.lifecycle import Change, Plan, apply_plan
 from remembrancer.records import RecordBatch, RemembranceError
 from remembrancer.server import LocalServer, status
-from remembrancer.testing.plan_contract import pass_id
+from remembrancer.testing.contract.planning import pass_id
 from remembrancer.testing.samples import day, fact
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -121,7 +121,7 @@ async def apply_on(server: LocalServer, namespace: str) -> None:
         await apply_plan(store, await plan_for(store))
 
 
-@pytest.mark.parametrize("after", ["Closes or reopens facts", "Records what a pass did"])
+@pytest.mark.parametrize("after", ["Records what a pass did"])
 async def test_a_killed_server_keeps_nothing_or_all(folder: Path, monkeypatch: pytest.MonkeyPatch, after: str) -> None:
     namespace = f"test-{uuid.uuid4()}"
     original = Transaction.run
