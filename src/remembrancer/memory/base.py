@@ -22,7 +22,7 @@ from remembrancer.ports import (
     Segmenter,
 )
 from remembrancer.ports.tracing import Traced
-from remembrancer.records import Clock, system_clock
+from remembrancer.records import Clock, InvalidInputError, system_clock
 
 THEME_SIMILARITY = 0.3
 """From which cosine on a fact joins a theme when no clusterer is given: chosen by looking at themes of real talk."""
@@ -66,12 +66,18 @@ class MemoryBase(Traced):
             llm: A language model: reads episodes, unless there is an `extractor`, and names themes.
             ledger: Keeps scored runs; by default the store's own.
             clock: Tells what now is.
+
+        Raises:
+            InvalidInputError: `llm` is no language model.
         """
+        if llm is not None and not isinstance(llm, LanguageModel):
+            raise InvalidInputError("llm", f"expected a language model, got {type(llm).__name__}")
         self.store = store
         self.index = index
         self.embedder = embedder
         own = store.ledger if isinstance(store, KeepsLedger) else None
         self.ledger = ledger if ledger is not None else own
+        self._llm = llm
         self._clock = clock
         self._echoes = Echoes(clock=clock)
         self._ingestion = Ingestion(
