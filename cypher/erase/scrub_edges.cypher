@@ -26,8 +26,9 @@ CALL () {
     UNION ALL
     MATCH (n:Entity {namespace: $namespace, id: id}) RETURN n
   }
-  MATCH (n)-[edge:SUPERSEDES]-(other)
-  WITH edge, [n, other] AS ends ORDER BY edge.pass_id
+  MATCH (n)-[edge:SUPERSEDES|DERIVED_FROM]-(other)
+  WITH DISTINCT edge, startNode(edge) AS newer, endNode(edge) AS older
+  WITH edge, [newer, older] AS ends ORDER BY coalesce(edge.pass_id, ''), older.id, newer.id
   DELETE edge
   RETURN collect(ends) AS pairs
 }

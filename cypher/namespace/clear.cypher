@@ -21,6 +21,8 @@ CALL () {
   UNION ALL MATCH (node:PassEntry {namespace: $namespace}) WHERE node.record_id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Write {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Run {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:Serving {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
+  UNION ALL MATCH (node:TierItem {namespace: $namespace}) WHERE node.tier >= '' AND node.scope >= '' AND node.id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:GatePass {namespace: $namespace}) WHERE node.id >= '' RETURN node LIMIT $limit
   UNION ALL MATCH (node:Ledger {namespace: $namespace}) RETURN node LIMIT $limit
 }

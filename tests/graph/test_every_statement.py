@@ -107,6 +107,12 @@ async def on_memory(memory: Memory, name: str) -> None:
         "restore": lambda: taken_back(memory, memory.restore, of_pass=False),
         "undo": lambda: taken_back(memory, memory.undo, of_pass=True),
         "forget": lambda: memory.forget(sample_id("message", 1)),
+        "served_to": lambda: memory.served_to("run"),
+        "memory_retriever": lambda: memory.memory_retriever({"text": "Ada"}, {"run_id": "run"}),
+        "memory_writer": lambda: memory.memory_writer([{"content": "Ada", "source_fact_ids": [sample_id("fact", 1)]}]),
+        "reflect": lambda: memory.reflect("Ada works at Acme Corp now.", ["a"], "run", "node", iteration=1),
+        "quarantine_run": lambda: memory.quarantine_run("run"),
+        "release_run": lambda: memory.release_run("run"),
         "clear": memory.clear,
     }
     await calls[name]()
@@ -193,13 +199,17 @@ STORE_ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "count_all": ((), {}),
     "forget_all": ((), {}),
     "stored_message_ids": (([sample_id("message", 1)],), {}),
+    "outline_themes": (([sample_id("theme", 1)],), {"label": "theme 1", "most": 3}),
     "find_themes_labelled": (("theme 1",), {}),
     "list_episodes": ((), {}),
     "list_themes": ((), {}),
+    "serve_run": (("run", [sample_id("fact", 1)]), {}),
+    "get_serving": (("run",), {}),
+    "run_reach": (("run",), {}),
+    "find_receipt": (("once",), {}),
     "flush_usage": ((), {}),
     "clear": ((), {}),
 }
-    "outline_themes": (([sample_id("theme", 1)],), {"label": "theme 1", "most": 3}),
 
 RETRIEVING = {"retrieve", "extract_subgraph", "recall", "gather_candidates"}
 """What retrieval asks of the store; called by way of the memory."""

@@ -17,7 +17,9 @@ from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.graph.migrations import namespace_space, prepare, require_indexes
 from remembrancer.graph.namesakes import NamesakeSearch
 from remembrancer.graph.retrieval import GraphRetrieval
+from remembrancer.graph.serving import RunRegister
 from remembrancer.graph.survey import FactSurvey
+from remembrancer.graph.tiers import Neo4jTiers
 from remembrancer.graph.trail import GraphTrail
 from remembrancer.graph.usage import UsageCounter
 from remembrancer.graph.values import text_key
@@ -56,7 +58,7 @@ _CLEARED_AT_ONCE = 5_000
 _ATTEMPTS_AT_ONCE = 1  # writers that have met go one after the other from then on; with 2 they deadlock twice as often
 
 
-class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, MemoryStore):
+class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, MemoryStore):
     """Records of one namespace in a Neo4j database; made by `Neo4jStore.open`."""
 
     def __init__(
@@ -81,6 +83,7 @@ class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, 
         dimensions = self._space.dimensions if self._space is not None else None
         self._index = Neo4jIndex(self, number=self._number, dimensions=dimensions)
         self._trail = GraphTrail(database, namespace, number=self._number, dimensions=self._dimensions)
+        self._tiers = Neo4jTiers(database, namespace, number=self._number, space=self._space)
         self._retrieval = GraphRetrieval(database, namespace, number=self._number, dimensions=dimensions)
 
     @classmethod
@@ -158,6 +161,11 @@ class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, 
     def ledger(self) -> Neo4jLedger:
         """The scored runs of this namespace, and what the gate has ruled."""
         return self._ledger
+
+    @property
+    def tiers(self) -> Neo4jTiers:
+        """The items of the durable memory tiers of this namespace."""
+        return self._tiers
 
     @property
     def counts_usage(self) -> bool:
@@ -344,14 +352,6 @@ class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, 
         found = await self._read("theme.list", label_key=text_key(text(label, field="label")))
         return [rows.theme_from(row["theme"]) for row in found]
 
-    async def touch_facts(self, ids: Sequence[str], *, at: dt.datetime | None = None) -> None:
-        """Count a use of each listed fact; written in the background, by `flush_usage` and on closing."""
-        used = require_ids(ids, field="ids")
-        instant = require_instant(self._clock() if at is None else at, field="at")
-        self._usage.count(used, instant)
-
-    async def flush_usage(self) -> None:
-        """Write the usage counted so far."""
     async def outline_themes(
         self, ids: Sequence[str] = (), *, label: str | None = None, most: int
     ) -> list[tuple[Theme, int]]:
@@ -362,6 +362,14 @@ class Neo4jStore(ErasureSurvey, FactSurvey, DisagreementSearch, NamesakeSearch, 
         found = await self._read("theme.outline", ids=wanted, label_key=label_key, most=bound)
         return [(rows.theme_from(row["theme"]), row["size"]) for row in found]
 
+    async def touch_facts(self, ids: Sequence[str], *, at: dt.datetime | None = None) -> None:
+        """Count a use of each listed fact; written in the background, by `flush_usage` and on closing."""
+        used = require_ids(ids, field="ids")
+        instant = require_instant(self._clock() if at is None else at, field="at")
+        self._usage.count(used, instant)
+
+    async def flush_usage(self) -> None:
+        """Write the usage counted so far."""
         await self._usage.flush()
 
     async def clear(self) -> None:

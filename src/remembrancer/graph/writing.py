@@ -8,7 +8,7 @@ so that writers lock in one order.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from remembrancer.graph import queries
@@ -76,6 +76,7 @@ class BatchWriter:
         await self._passes.mark(self._draft, now=self._now)
         await self._put("theme", [rows.theme_row(theme) for theme in batch.themes])
         await self._add_to_themes(batch)
+        await self._derive(batch.derivations)
         stated = {edge.id: edge for fact in batch.facts if (edge := stated_relationship(fact)) is not None}
         own = {edge.id: edge for edge in batch.relationships}
         await self._put_relationships([*{**stated, **own}.values()])
@@ -190,6 +191,12 @@ class BatchWriter:
             # A statement that no longer points to an entity is no longer an edge.
             pointing = {fact.id for fact in batch.facts if is_relational(fact)}
             await self._remove_stated([fact_id for fact_id in row["related"] if fact_id not in pointing])
+
+    async def _derive(self, derivations: Mapping[str, Sequence[str]]) -> None:
+        pairs = sorted({(source, derived) for derived, sources in derivations.items() for source in sources})
+        for some in chunks([[derived, source] for source, derived in pairs]):
+            row = first(await self._run("fact.derive", rows=some))
+            self._draft.placeholders_made("fact", row["placeholders"])
 
     async def _remove_stated(self, fact_ids: Sequence[str]) -> None:
         for ids in chunks(sorted(stated_relationship_id(fact_id) for fact_id in fact_ids)):

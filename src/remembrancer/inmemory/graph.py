@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
 from remembrancer.inmemory.trail import Trail
+from remembrancer.ports.serving import Serving
 from remembrancer.records import (
     Entity,
     Episode,
@@ -28,7 +29,7 @@ Reference = tuple[RecordKind, str]
 """Kind and id of a record, stored or only named."""
 
 Holder = tuple[str, str]
-"""Who may name records: a record, or `run` or `gate_pass` and its id."""
+"""Who may name records: a record, or `run`, `gate_pass` or `derivation` and its id."""
 
 KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
 
@@ -53,6 +54,8 @@ class RecordGraph:
         episodes: Without their messages, which are records of their own; `episode_messages` holds their ids in order.
         runs: Scored runs, in the order in which they were recorded first.
         gate_passes: Passes of the retention gate, in order.
+        servings: What was served to runs, in the order in which they were opened.
+        derivations: From which facts each derived fact was made.
         version: Grows with every change but the counting of usage.
         trail: What lifecycle passes did.
     """
@@ -72,6 +75,8 @@ class RecordGraph:
         self.message_recorded_at: dict[str, dt.datetime] = {}
         self.runs: dict[str, RunOutcome] = {}
         self.gate_passes: dict[str, GatePass] = {}
+        self.servings: dict[str, Serving] = {}
+        self.derivations: dict[str, set[str]] = {}
         self.trail = Trail()
         self.version: int = getattr(self, "version", 0) + 1
         self._by_kind: dict[RecordKind, dict[str, Any]] = {
@@ -173,6 +178,29 @@ class RecordGraph:
         """Keep a pass of the gate, for good."""
         self.gate_passes[gate_pass.id] = gate_pass
         self._link(("gate_pass", gate_pass.id), _facts([decision.fact_id for decision in gate_pass.decisions]))
+
+    def derive(self, derived: str, sources: Iterable[str]) -> None:
+        """Keep from which facts a fact was made, besides what is known already."""
+        self.derivations.setdefault(derived, set()).update(sources)
+        self._link_derivation(derived)
+
+    def derived_from(self, source: str) -> list[str]:
+        """Facts that were made from this one, stored or not, in order of id."""
+        holders = self._named_by.get(("fact", source), ())
+        return sorted(one for kind, one in holders if kind == "derivation" and source in self.derivations[one])
+
+    def forget_derivations(self, erased: Iterable[str]) -> None:
+        """Forget what was made from these facts, and from what they were made."""
+        for fact_id in erased:
+            self.derivations.pop(fact_id, None)
+            self._link(("derivation", fact_id), ())
+            for derived in self.derived_from(fact_id):
+                self.derivations[derived].discard(fact_id)
+                self._link_derivation(derived)
+
+    def _link_derivation(self, derived: str) -> None:
+        sources = self.derivations[derived]
+        self._link(("derivation", derived), _facts([derived, *sorted(sources)]) if sources else ())
 
     def touch(self, fact: Fact) -> None:
         """Replace a fact by itself with other usage."""

@@ -14,6 +14,8 @@ from remembrancer.inmemory.graph import KINDS, RecordGraph
 from remembrancer.inmemory.history import evidence, history
 from remembrancer.inmemory.index import InMemoryIndex
 from remembrancer.inmemory.ledger import InMemoryLedger
+from remembrancer.inmemory.serving import RunRegister
+from remembrancer.inmemory.tiers import InMemoryTiers
 from remembrancer.inmemory.transaction import Transaction
 from remembrancer.ports import Direction, MemoryStore
 from remembrancer.ports.arguments import (
@@ -57,7 +59,7 @@ Mapped = TypeVar("Mapped", Entity, Relationship, Message)
 R = TypeVar("R")
 
 
-class InMemoryStore(MemoryStore):
+class InMemoryStore(RunRegister, MemoryStore):
     """Records of one namespace, kept in this process.
 
     Nothing waits, so every write is atomic and the tasks of one event loop may share a store; threads may not.
@@ -83,6 +85,7 @@ class InMemoryStore(MemoryStore):
         self._receipts: dict[str, Receipt] = {}
         self._index = InMemoryIndex(self)
         self._ledger = InMemoryLedger(self._graph, clock=clock)
+        self._tiers = InMemoryTiers(space)
 
     @property
     def namespace(self) -> str:
@@ -105,6 +108,11 @@ class InMemoryStore(MemoryStore):
         return self._ledger
 
     @property
+    def tiers(self) -> InMemoryTiers:
+        """The items of the durable memory tiers of this namespace."""
+        return self._tiers
+
+    @property
     def record_graph(self) -> RecordGraph:
         """The records themselves, not copies; for an index in the same process."""
         return self._graph
@@ -124,6 +132,11 @@ class InMemoryStore(MemoryStore):
         if idempotency_key is not None:
             self._receipts[idempotency_key] = receipt.model_copy(deep=True)
         return receipt
+
+    async def find_receipt(self, idempotency_key: str) -> Receipt | None:
+        """The receipt of the write that had this key, or `None`."""
+        found = self._receipts.get(require_key(idempotency_key, field="idempotency_key"))
+        return None if found is None else found.model_copy(update={"replayed": True}, deep=True)
 
     async def get_entities(self, ids: Sequence[str]) -> dict[str, Entity]:
         """The stored ones of these, in the order asked for."""
@@ -264,6 +277,17 @@ class InMemoryStore(MemoryStore):
         wanted = text(label, field="label")
         return [theme for theme in await self.list_themes() if theme.label == wanted]
 
+    async def outline_themes(
+        self, ids: Sequence[str] = (), *, label: str | None = None, most: int
+    ) -> list[tuple[Theme, int]]:
+        """Themes with these ids or this label, by id, each with how many facts it lists; at most `most` are named."""
+        themes = await self.get_themes(ids)
+        if label is not None:
+            themes |= {theme.id: theme for theme in await self.find_themes_labelled(label)}
+        bound = whole_number(most, field="most")
+        listed = [(themes[theme_id], tuple(dict.fromkeys(themes[theme_id].fact_ids))) for theme_id in sorted(themes)]
+        return [(theme.model_copy(update={"fact_ids": ids[:bound]}), len(ids)) for theme, ids in listed]
+
     async def touch_facts(self, ids: Sequence[str], *, at: dt.datetime | None = None) -> None:
         """Count a use of each listed fact, at once; repeats count twice, unknown ids are ignored."""
         used = require_ids(ids, field="ids")
@@ -277,20 +301,10 @@ class InMemoryStore(MemoryStore):
     async def flush_usage(self) -> None:
         """Nothing is ever outstanding here."""
 
-    async def outline_themes(
-        self, ids: Sequence[str] = (), *, label: str | None = None, most: int
-    ) -> list[tuple[Theme, int]]:
-        """Themes with these ids or this label, by id, each with how many facts it lists; at most `most` are named."""
-        themes = await self.get_themes(ids)
-        if label is not None:
-            themes |= {theme.id: theme for theme in await self.find_themes_labelled(label)}
-        bound = whole_number(most, field="most")
-        listed = [(themes[theme_id], tuple(dict.fromkeys(themes[theme_id].fact_ids))) for theme_id in sorted(themes)]
-        return [(theme.model_copy(update={"fact_ids": ids[:bound]}), len(ids)) for theme, ids in listed]
-
     async def clear(self) -> None:
         """Remove everything, receipts of idempotent writes and the gate's audit log too."""
         self._graph.clear()
+        self._tiers.forget()
         self._receipts.clear()
 
     async def get_pass(self, pass_id: str) -> Pass | None:

@@ -88,6 +88,8 @@ class Transaction:
             self._put_theme(theme)
         for addition in self._batch.theme_additions:
             self._add_to_theme(addition.theme_id, addition.fact_ids)
+        for derived, sources in self._batch.derivations.items():
+            self._derive(derived, sources)
         for relationship in self._batch.relationships:
             self._put_relationship(self._between_claimed(relationship))
         self._assert([self._between_claimed(assertion) for assertion in self._batch.assertions])
@@ -217,6 +219,12 @@ class Transaction:
         if joining:
             self._put_theme(theme.model_copy(update={"fact_ids": (*theme.fact_ids, *joining)}))
 
+    def _derive(self, derived: str, sources: Sequence[str]) -> None:
+        named: list[Reference] = [("fact", fact_id) for fact_id in (derived, *sources)] if sources else []
+        unknown = (one for one in named if not (self._graph.is_stored(one) or self._graph.is_placeholder(one)))
+        self._made.update(dict.fromkeys(unknown))
+        self._graph.derive(derived, sources)
+
     def _put_relationship(self, relationship: Relationship) -> None:
         stamped = self._stamped(relationship, self._graph.relationships.get(relationship.id))
         self._put("relationship", stamped, [("entity", stamped.source_id), ("entity", stamped.target_id)])
@@ -259,6 +267,7 @@ class Transaction:
         audit, scrub = self._batch.audit, self._batch.scrub
         if scrub is not None:
             self._graph.trail.scrub(scrub)
+            self._graph.forget_derivations(scrub.erased)
         if audit is None:
             return
         replacing = [one for one in audit.entries if one.superseded_by and one.record_kind in ("fact", "entity")]

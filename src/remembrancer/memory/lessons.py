@@ -6,15 +6,17 @@ import datetime as dt
 import random
 from collections.abc import Mapping, Sequence
 
-from remembrancer.memory.base import MemoryBase
+from remembrancer.memory.serving import ServingMemory
 from remembrancer.ports import OutcomeLedger, RecordedDecision, RecordedRun
+from remembrancer.ports.serving import Serving, TracksRuns
 from remembrancer.records import CANDIDATE_TAG, GateVerdict, InvalidInputError, RetentionPolicy, RunOutcome
 from remembrancer.records.base import build
+from remembrancer.records.key import require_key
 from remembrancer.retention import Lessons, RetentionReport, evaluate_retention, retrieve_gated_lessons
 from remembrancer.retention.statistics import RandomSource
 
 
-class GatedLessons(MemoryBase):
+class GatedLessons(ServingMemory):
     """The methods of `Memory` that keep only what helps."""
 
     async def lessons(
@@ -27,6 +29,7 @@ class GatedLessons(MemoryBase):
         candidate_tag: str = CANDIDATE_TAG,
         holdout: float = 0.0,
         rng: RandomSource = random.random,
+        run_id: str | None = None,
     ) -> Lessons:
         """Choose the lessons for a run: verified ones, and a few on trial; see `retrieve_gated_lessons`.
 
@@ -39,11 +42,13 @@ class GatedLessons(MemoryBase):
             holdout: With this probability, 0 to below 1, each candidate that would be served is withheld instead; hand
                 the answer's `holdout` to `record_outcome`.
             rng: Draws for the holdout.
+            run_id: The run that they are for; what is served and what was drawn are recorded, for `record_outcome`.
 
         Raises:
             InvalidInputError: An argument is wrong; names it.
         """
-        return await retrieve_gated_lessons(
+        register = self._register_for(run_id)
+        lessons = await retrieve_gated_lessons(
             self.store,
             tags=tags,
             candidate_tag=candidate_tag,
@@ -54,13 +59,17 @@ class GatedLessons(MemoryBase):
             holdout=holdout,
             rng=rng,
         )
+        await self._serve(register, run_id, lessons.fact_ids, holdout=lessons.holdout)
+        for fact in lessons:
+            self._echoes.remember(fact.content, fact_id=fact.id)
+        return lessons
 
     async def record_outcome(
         self,
         run_id: str,
         score: float,
         *,
-        fact_ids: Sequence[str],
+        fact_ids: Sequence[str] | None = None,
         holdout: Mapping[str, float] | None = None,
     ) -> RecordedRun:
         """Record how a run went, and which facts it had been given; the same run again replaces its first recording.
@@ -68,12 +77,17 @@ class GatedLessons(MemoryBase):
         Args:
             run_id: Any text of 1 to 1,000 bytes, one a run.
             score: 0 to 1.
-            fact_ids: What the run was given.
-            holdout: The `holdout` of the lessons that it was given.
+            fact_ids: What the run was given; `None`: all that was served to it by `recall`, `lessons` and
+                `memory_retriever` with its `run_id`, and what chance withheld.
+            holdout: The `holdout` of the lessons that it was given; added to what was drawn by the register.
 
         Raises:
-            InvalidInputError: An argument is wrong; names it. Nothing was recorded.
+            InvalidInputError: An argument is wrong, or nothing is known of what was served to the run; names it.
+                Nothing was recorded.
         """
+        if fact_ids is None:
+            served = await self._known_serving(require_key(run_id, field="run_id"))
+            fact_ids, holdout = served.fact_ids, {**served.holdout, **(holdout or {})}
         fields = {"run_id": run_id, "score": score, "fact_ids": fact_ids, "holdout": dict(holdout or {})}
         return await self._required_ledger().record_outcome(build(RunOutcome, **fields))
 
@@ -112,6 +126,15 @@ class GatedLessons(MemoryBase):
         return await self._required_ledger().decisions(
             fact_id=fact_id, verdict=verdict, reason=reason, since=since, until=until, limit=limit
         )
+
+    async def _known_serving(self, run_id: str) -> RunOutcome | Serving:
+        register = self.store if isinstance(self.store, TracksRuns) else None
+        served = None if register is None else await register.get_serving(run_id)
+        known = served or await self._required_ledger().get_outcome(run_id)
+        if known is None:
+            problem = f"nothing is known of what was served to run {run_id!r}: say it, an empty list for nothing"
+            raise InvalidInputError("fact_ids", problem)
+        return known
 
     def _required_ledger(self) -> OutcomeLedger:
         if self.ledger is None:

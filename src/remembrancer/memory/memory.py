@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.inmemory import InMemoryStore
 from remembrancer.lifecycle.gatekeeping import FactGatekeeper
+from remembrancer.memory.agent import AgentHooks
 from remembrancer.memory.consolidation import Consolidation
 from remembrancer.memory.lessons import GatedLessons
 from remembrancer.memory.reading import Reading
 from remembrancer.memory.rereading import Rereading
 from remembrancer.memory.statements import Stating
+from remembrancer.memory.tiers import Tiers
 from remembrancer.memory.truth import Truth
 from remembrancer.memory.upkeep import Upkeep
 from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Segmenter
@@ -37,7 +39,7 @@ DEFAULT_NAMESPACE = "default"
 """The namespace of local and in-memory memories, and of the command line, when none is named."""
 
 
-class Memory(Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Upkeep):
+class Memory(AgentHooks, Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Upkeep, Tiers):
     """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`."""
 
     @classmethod
@@ -228,8 +230,9 @@ class Memory(Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Up
         )
 
     async def clear(self) -> None:
-        """Remove everything in this namespace, for good."""
+        """Remove everything in this namespace, for good; the working tiers of this memory too."""
         await self.store.clear()
+        self._clear_shelves()
 
 
 def _address(uri: str | None, auth: tuple[str, str] | None) -> tuple[str, tuple[str, str] | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from remembrancer.memory.base import MemoryBase
+from remembrancer.memory.serving import ServingMemory
 from remembrancer.records import (
     Entity,
     Episode,
@@ -24,7 +24,7 @@ from remembrancer.retrieval.recall import Recall, RecallWeights, recall
 AnyRecord = Message | Episode | Fact | Theme | Entity | Relationship
 
 
-class Reading(MemoryBase):
+class Reading(ServingMemory):
     """The methods of `Memory` that change nothing but usage counts."""
 
     async def recall(
@@ -37,6 +37,7 @@ class Reading(MemoryBase):
         include_invalidated: bool = False,
         whole_messages: bool = False,
         weights: RecallWeights | None = None,
+        run_id: str | None = None,
     ) -> Recall:
         """Find what speaks to a question, best evidence first, in one trip to the database.
 
@@ -48,11 +49,13 @@ class Reading(MemoryBase):
             include_invalidated: Closed facts too.
             whole_messages: Show messages whole, not their most telling sentences.
             weights: How evidence is scored; by default what `remembrancer.retrieval.recall` holds as fit.
+            run_id: The run that it is for; the facts among the hits are recorded as served to it, for `record_outcome`.
 
         Raises:
             InvalidInputError: An argument is wrong; names it.
             ServerUnavailableError: The database or the embedder could not be reached; worth trying again.
         """
+        register = self._register_for(run_id)
         answer = await recall(
             self.store,
             text,
@@ -65,6 +68,7 @@ class Reading(MemoryBase):
             weights=weights,
             clock=self._clock,
         )
+        await self._serve(register, run_id, (hit.id for hit in answer.hits if hit.kind == "fact"))
         self._echoes.serve(answer.hits)
         return answer
 

@@ -19,8 +19,11 @@ from remembrancer.records.key import Id, Text, without_repeats
 from remembrancer.records.kind import AnyRecord, RecordKind, kind_of
 from remembrancer.records.vector import Embedding, to_float32
 
-PassKind = Literal["resolution", "conflicts", "consolidation", "update", "restore", "undo", "forget"]
-"""What a pass was for; `update`: a newer value of a single-valued fact closed an older one."""
+PassKind = Literal[
+    "resolution", "conflicts", "consolidation", "update", "restore", "undo", "forget", "quarantine", "release"
+]
+"""What a pass was for; `update`: a newer value of a single-valued fact closed an older one; `quarantine` and `release`:
+the records of an agent's run were hidden, or shown again."""
 
 Action = Literal["created", "changed", "closed", "reopened", "removed"]
 """What became of a record: `closed` and `reopened` where its mark of being closed came or went."""

@@ -44,6 +44,7 @@ class RecordBatch(Record):
         assertions: Relationships to put unless a live one of the same ends and type is stored whose window overlaps:
             that one is then widened to begin with the earlier of the two, and no second edge is made.
         theme_additions: Facts to add to stored themes.
+        derivations: From which facts others were made, by the id of the derived fact; kept though either is put again.
         gate_passes: Passes of the retention gate: each verdict is recorded and applied, on the fact as it is stored, if
             that fact is still on trial; otherwise the receipt lists it as refused.
         removals: Ids to remove, by kind; ids that are not stored are left out of the receipt.
@@ -70,6 +71,7 @@ class RecordBatch(Record):
     claims: Listed[Entity] = ()
     assertions: Listed[Relationship] = ()
     theme_additions: Listed[ThemeAddition] = ()
+    derivations: dict[Id, Listed[Id]] = {}
     gate_passes: Listed[GatePass] = ()
     removals: dict[RecordKind, Listed[Id]] = {}
     expected_messages: dict[Id, int] = {}

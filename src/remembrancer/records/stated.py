@@ -24,7 +24,7 @@ def stated_relationship(fact: Fact) -> Relationship | None:
     """The edge that a fact's statement makes; `None`: it makes none.
 
     It holds when the fact holds and is closed when the fact is closed: by the same fact, or, where a reason closed the
-    fact and no other fact, by the fact itself. It weighs what the fact is sure of.
+    fact and no other fact, by the fact itself. So is the edge of a quarantined fact. It weighs what the fact is sure of.
     """
     statement = fact.statement
     if statement is None or statement.object_id is None:
@@ -39,7 +39,7 @@ def stated_relationship(fact: Fact) -> Relationship | None:
         valid_from=fact.valid_from,
         valid_until=fact.valid_until,
         provenance=fact.provenance,
-        invalidated_by=None if fact.is_live else _closer(fact),
+        invalidated_by=None if fact.is_live and not fact.is_quarantined else _closer(fact),
         recorded_at=fact.recorded_at,
         closed_at=fact.closed_at,
         fact_id=fact.id,

@@ -26,6 +26,7 @@ class SyncGatedLessons(SyncMemoryBase):
         candidate_tag: str = CANDIDATE_TAG,
         holdout: float = 0.0,
         rng: RandomSource = random.random,
+        run_id: str | None = None,
     ) -> Lessons:
         """Choose the lessons for a run, as `Memory.lessons`."""
         return self.run(
@@ -37,6 +38,7 @@ class SyncGatedLessons(SyncMemoryBase):
             candidate_tag=candidate_tag,
             holdout=holdout,
             rng=rng,
+            run_id=run_id,
         )
 
     def record_outcome(
@@ -44,7 +46,7 @@ class SyncGatedLessons(SyncMemoryBase):
         run_id: str,
         score: float,
         *,
-        fact_ids: Sequence[str],
+        fact_ids: Sequence[str] | None = None,
         holdout: Mapping[str, float] | None = None,
     ) -> RecordedRun:
         """Record how a run went, as `Memory.record_outcome`."""

@@ -17,11 +17,13 @@ from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
 from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Segmenter
 from remembrancer.records import Clock, system_clock
+from remembrancer.sync.agent import SyncAgentHooks
 from remembrancer.sync.consolidation import SyncConsolidation
 from remembrancer.sync.lessons import SyncGatedLessons
 from remembrancer.sync.reading import SyncReading
 from remembrancer.sync.rereading import SyncRereading
 from remembrancer.sync.statements import SyncStating
+from remembrancer.sync.tiers import SyncTiers
 from remembrancer.sync.truth import SyncTruth
 from remembrancer.sync.upkeep import SyncUpkeep
 
@@ -29,7 +31,17 @@ if TYPE_CHECKING:
     import neo4j
 
 
-class SyncMemory(SyncReading, SyncRereading, SyncStating, SyncConsolidation, SyncGatedLessons, SyncTruth, SyncUpkeep):
+class SyncMemory(
+    SyncAgentHooks,
+    SyncReading,
+    SyncRereading,
+    SyncStating,
+    SyncConsolidation,
+    SyncGatedLessons,
+    SyncTruth,
+    SyncUpkeep,
+    SyncTiers,
+):
     """A memory whose methods block; opened by `connect`, `local` or `in_memory` in a `with` statement."""
 
     @classmethod

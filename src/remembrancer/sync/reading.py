@@ -25,6 +25,7 @@ class SyncReading(SyncMemoryBase):
         include_invalidated: bool = False,
         whole_messages: bool = False,
         weights: RecallWeights | None = None,
+        run_id: str | None = None,
     ) -> Recall:
         """Find what speaks to a question, best evidence first, as `Memory.recall`."""
         return self.run(
@@ -36,6 +37,7 @@ class SyncReading(SyncMemoryBase):
             include_invalidated=include_invalidated,
             whole_messages=whole_messages,
             weights=weights,
+            run_id=run_id,
         )
 
     def retrieve(self, query: MemoryQuery, *, filter_first: bool = True) -> MemoryResult:
