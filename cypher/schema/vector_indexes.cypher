@@ -17,3 +17,6 @@ CYPHER 25 CREATE VECTOR INDEX theme_embedding_1 IF NOT EXISTS FOR (n:Theme) ON n
 CYPHER 25 CREATE VECTOR INDEX entity_embedding_1 IF NOT EXISTS FOR (n:Entity) ON n.embedding_1
   WITH [n.namespace, n.live]
   OPTIONS {indexConfig: {`vector.dimensions`: 384, `vector.similarity_function`: 'cosine', `vector.quantization.type`: 'NONE'}};
+CYPHER 25 CREATE VECTOR INDEX tier_item_embedding_1 IF NOT EXISTS FOR (n:TierItem) ON n.embedding_1
+  WITH [n.namespace, n.tier, n.scope]
+  OPTIONS {indexConfig: {`vector.dimensions`: 384, `vector.similarity_function`: 'cosine', `vector.quantization.type`: 'NONE'}};

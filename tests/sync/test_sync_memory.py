@@ -66,7 +66,7 @@ def drift(waiting: type, blocking: type) -> dict[str, str]:
 
 def signature(function: Callable[..., Any]) -> str:
     """The signature that the blocking twin must have: its own name, and iterators that do not wait."""
-    text = re.sub(r"\bMemory\b", "SyncMemory", str(inspect.signature(function)))
+    text = re.sub(r"\b(Tiered|Turn)?Memory\b", r"Sync\1Memory", str(inspect.signature(function)))
     head, arrow, answer = text.rpartition(" -> ")
     return head + arrow + re.sub(r"\bAsync(?=Iterator|Generator)|\bAbstractAsync(?=ContextManager)", "", answer)
 

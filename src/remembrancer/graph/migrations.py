@@ -141,6 +141,9 @@ async def _apply(database: Database, missing: list[Migration], *, clock: Clock) 
             for statement in migration.statements:
                 await _change(database, statement)
         if missing:
+            # A newer library may search more of a space that is there already.
+            for statement in _space_statements(*enumerate(state.spaces, 1)):
+                await _change(database, statement)
             await _await_indexes(database)
             await _record(transaction, state, missing)
     return [f"{migration.version:03}_{migration.name}" for migration in missing]
@@ -149,9 +152,12 @@ async def _apply(database: Database, missing: list[Migration], *, clock: Clock) 
 def _statements(*spaces: tuple[int, EmbeddingSpace]) -> list[str]:
     """The statements of every migration, and those of some embedding spaces."""
     made = [statement for migration in migrations() for statement in migration.statements]
-    for number, space in spaces:
-        made += queries.statements(queries.load("schema.vector_indexes", number, space.dimensions))
-    return made
+    return made + _space_statements(*spaces)
+
+
+def _space_statements(*spaces: tuple[int, EmbeddingSpace]) -> list[str]:
+    texts = [queries.load("schema.vector_indexes", number, space.dimensions) for number, space in spaces]
+    return [statement for text in texts for statement in queries.statements(text)]
 
 
 async def _record(transaction: Transaction, state: SchemaState, missing: list[Migration]) -> None:

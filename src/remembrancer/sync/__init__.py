@@ -8,5 +8,6 @@ background loop and must not call the memory back.
 
 from remembrancer.sync.background import MemoryClosedError
 from remembrancer.sync.memory import SyncMemory
+from remembrancer.sync.tiers import SyncTieredMemory, SyncTurnMemory
 
-__all__ = ["MemoryClosedError", "SyncMemory"]
+__all__ = ["MemoryClosedError", "SyncMemory", "SyncTieredMemory", "SyncTurnMemory"]
