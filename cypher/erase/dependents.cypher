@@ -4,8 +4,8 @@
 //   $namespace : STRING
 //   $messages, $episodes, $facts, $entities : LIST<STRING>   ids
 // returns (one row):
-//   citing_facts, facts_of_episodes, facts_of_entities, holding_episodes, listing_episodes, listing_themes, relationships :
-//     LIST<STRING>   ids, sorted, each once
+//   citing_facts, facts_of_episodes, facts_of_entities, derived_facts, holding_episodes, listing_episodes, listing_themes,
+//   relationships : LIST<STRING>   ids, sorted, each once; of derived facts those that were made from none but $facts
 CYPHER 25
 CALL () {
   UNWIND $messages AS id
@@ -24,6 +24,13 @@ CALL () {
   MATCH (:Entity {namespace: $namespace, id: id})<-[:MENTIONS|SUBJECT|OBJECT]-(n:Fact)
   WITH DISTINCT n.id AS found ORDER BY found
   RETURN collect(found) AS facts_of_entities
+}
+CALL () {
+  UNWIND $facts AS id
+  MATCH (:Fact {namespace: $namespace, id: id})<-[:DERIVED_FROM]-(n:Fact)
+  WITH DISTINCT n WHERE NOT EXISTS { (n)-[:DERIVED_FROM]->(source:Fact) WHERE NOT source.id IN $facts }
+  WITH n.id AS found ORDER BY found
+  RETURN collect(found) AS derived_facts
 }
 CALL () {
   UNWIND $messages AS id
@@ -49,4 +56,4 @@ CALL () {
   WITH DISTINCT r.id AS found ORDER BY found
   RETURN collect(found) AS relationships
 }
-RETURN citing_facts, facts_of_episodes, facts_of_entities, holding_episodes, listing_episodes, listing_themes, relationships
+RETURN citing_facts, facts_of_episodes, facts_of_entities, derived_facts, holding_episodes, listing_episodes, listing_themes, relationships

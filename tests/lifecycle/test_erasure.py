@@ -231,6 +231,17 @@ async def test_what_facts_alone_supported_goes_with_them(open_store: OpenStore) 
     assert await traces(store) == []
 
 
+async def test_what_was_made_from_forgotten_facts_alone_goes_too(open_store: OpenStore) -> None:
+    made = {"derivations": {sample_id("fact", 5): [sample_id("fact", 1)]}}
+    made["derivations"] |= {sample_id("fact", 6): [sample_id("fact", 5)]}
+    made["derivations"] |= {sample_id("fact", 7): [sample_id("fact", 1), sample_id("fact", 2)]}
+    notes = [fact(n, content=f"{CANARY} note {n}") for n in (5, 6)]
+    store = await world(open_store, on(1, 1), on(2, 2), *notes, fact(7), **made)
+    report = await forget(store, sample_id("message", 1))
+    assert report.erased["fact"] == tuple(sample_id("fact", n) for n in (1, 5, 6))
+    assert await traces(store) == []
+
+
 async def test_an_entity_put_by_hand_outlives_the_facts_that_mention_it(open_store: OpenStore) -> None:
     store = await world(open_store, on(1, 1, entities=[1]), on(2, 2), entities=[entity(1)])
     assert "entity" not in (await forget(store, sample_id("message", 1))).erased

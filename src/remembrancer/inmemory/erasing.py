@@ -25,7 +25,10 @@ def dependents(
         references: list[Reference] = [(kind, record_id) for record_id in ids]
         return sorted({one for reference in references for one in graph.named_by(reference, holder)})
 
+    given = set(facts)
+    derived = {one for fact_id in facts for one in graph.derived_from(fact_id) if graph.derivations[one] <= given}
     return Dependents(
+        derived_facts=sorted(derived),
         citing_facts=naming("message", messages, "fact"),
         facts_of_episodes=naming("episode", episodes, "fact"),
         facts_of_entities=naming("entity", entities, "fact"),

@@ -6,7 +6,8 @@ What goes, and what stays:
   statement makes. An entity goes with those that were merged into it, its relationships, the facts that mention it and
   the messages that name it; one that is forgotten with its source, with its relationships alone.
 - A fact that cites messages goes when all of them go. One that cites none was read from episodes as a whole: it goes
-  when each of those lost a message.
+  when each of those lost a message. One that was made from other facts goes when all of those go, unless it cites a
+  message that stays.
 - A derived entity goes when facts mentioned it and none is left; a derived relationship when facts mentioned both its
   ends and none is left.
 - An episode loses its messages, and goes with the last one. Its topic is the beginning of the first message that is
@@ -178,7 +179,17 @@ class _Search:
         for start in range(0, len(candidates), _PAGE):
             facts = await self._store.get_facts(candidates[start : start + _PAGE])
             await self._add(("fact", one.id) for one in facts.values() if not self._is_supported(one, gone))
+        await self._add_derived(gone)
         await self._add_unmentioned()
+
+    async def _add_derived(self, gone: Collection[str]) -> None:
+        while True:
+            derived = (await self._lookup.find_dependents(facts=self.ids("fact"))).derived_facts
+            facts = await self._store.get_facts([one for one in derived if ("fact", one) not in self.found])
+            new = [one.id for one in facts.values() if not one.source_message_ids or not self._is_supported(one, gone)]
+            if not new:
+                return
+            await self._add(("fact", one) for one in new)
 
     def _is_supported(self, fact: Fact, gone: Collection[str]) -> bool:
         if fact.source_message_ids:

@@ -75,6 +75,7 @@ class Dependents(Record):
         citing_facts: Facts that cite one of the messages.
         facts_of_episodes: Facts that were read from one of the episodes.
         facts_of_entities: Facts that mention one of the entities.
+        derived_facts: Facts that were made from none but these facts.
         holding_episodes: Episodes that hold one of the messages.
         listing_episodes: Episodes that list one of the facts.
         listing_themes: Themes that list one of the facts.
@@ -84,6 +85,7 @@ class Dependents(Record):
     citing_facts: Listed[str] = ()
     facts_of_episodes: Listed[str] = ()
     facts_of_entities: Listed[str] = ()
+    derived_facts: Listed[str] = ()
     holding_episodes: Listed[str] = ()
     listing_episodes: Listed[str] = ()
     listing_themes: Listed[str] = ()
