@@ -71,6 +71,11 @@ class ScriptedModel:
         self.most = max(self.most, self.running)
         await asyncio.sleep(0.02)
         self.running -= 1
+        if "<groups " in prompt:
+            groups = re.findall(r"^group (\d+)$", prompt, re.MULTILINE)
+            return json.dumps(
+                {"themes": [{"number": int(n), "label": f"Group {n}", "description": ""} for n in groups]}
+            )
         said = re.findall(r"^\[user\]: [^:]+: (.*)$", prompt, re.MULTILINE)
         return json.dumps([{"content": text.split(". ")[0]} for text in said])
 
