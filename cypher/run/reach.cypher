@@ -9,15 +9,28 @@
 // why: each part begins at an index on the run. A fact that cites no message may have been read from any of its episode.
 CYPHER 25
 CALL () {
-  MATCH (fact:Fact {namespace: $namespace, provenance_run_id: $run_id}) RETURN fact.id AS id
+  MATCH (fact:Fact {namespace: $namespace, provenance_run_id: $run_id})
+  USING INDEX fact:Fact(namespace, provenance_run_id)
+  RETURN fact.id AS id
   UNION
-  MATCH (:Message {namespace: $namespace, provenance_run_id: $run_id})<-[:CITES]-(fact:Fact) RETURN fact.id AS id
+  MATCH (message:Message {namespace: $namespace, provenance_run_id: $run_id})
+  USING INDEX message:Message(namespace, provenance_run_id)
+  WITH message
+  MATCH (message)<-[:CITES]-(fact:Fact)
+  RETURN fact.id AS id
   UNION
-  MATCH (:Message {namespace: $namespace, provenance_run_id: $run_id})<-[:HAS_MESSAGE]-(:Episode)<-[:FROM_EPISODE]-(fact:Fact)
+  MATCH (message:Message {namespace: $namespace, provenance_run_id: $run_id})
+  USING INDEX message:Message(namespace, provenance_run_id)
+  WITH message
+  MATCH (message)<-[:HAS_MESSAGE]-(:Episode)<-[:FROM_EPISODE]-(fact:Fact)
   WHERE NOT EXISTS { (fact)-[:CITES]->() }
   RETURN fact.id AS id
   UNION
-  MATCH (:Episode {namespace: $namespace, provenance_run_id: $run_id})<-[:FROM_EPISODE]-(fact:Fact) RETURN fact.id AS id
+  MATCH (episode:Episode {namespace: $namespace, provenance_run_id: $run_id})
+  USING INDEX episode:Episode(namespace, provenance_run_id)
+  WITH episode
+  MATCH (episode)<-[:FROM_EPISODE]-(fact:Fact)
+  RETURN fact.id AS id
 }
 WITH id ORDER BY id
 WITH collect(id) AS facts

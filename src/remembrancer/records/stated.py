@@ -24,7 +24,7 @@ def stated_relationship(fact: Fact) -> Relationship | None:
     """The edge that a fact's statement makes; `None`: it makes none.
 
     It holds when the fact holds and is closed when the fact is closed: by the same fact, or, where a reason closed the
-    fact and no other fact, by the fact itself. So is the edge of a quarantined fact. It weighs what the fact is sure of.
+    fact and no other fact, by the fact itself. So is that of a quarantined fact. It weighs what the fact is sure of.
     """
     statement = fact.statement
     if statement is None or statement.object_id is None:
