@@ -14,6 +14,8 @@ import pytest
 from remembrancer import Memory, MemoryQuery
 from remembrancer.graph import Database, Neo4jIndex, Neo4jStore, queries
 from remembrancer.graph.ledger import Neo4jLedger
+from remembrancer.graph.tiers import Neo4jTiers
+from remembrancer.ports.tiers import KeepsTiers
 from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.records import (
     GateDecision,
@@ -25,6 +27,7 @@ from remembrancer.records import (
     ThemeAddition,
 )
 from remembrancer.records.statement import Statement as Stated
+from remembrancer.records.tier import TierItem
 from remembrancer.testing.samples import (
     START,
     day,
@@ -296,6 +299,22 @@ async def test_of_the_index(memory: Memory, sent: list[Statement], name: str) ->
     await getattr(memory.index, name)(given, limit=3)
     if name == "search_facts":
         await memory.index.search_facts(VECTOR, tags=["a"])
+    assert len(sent) > before
+    assert_all_walled(sent, memory.namespace)
+
+
+TIER_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "put": ([TierItem(tier="semantic", id="a", text="a", embedding=VECTOR, remembered_at=START)],),
+    "nearest": (["semantic"], VECTOR),
+    "clear": (["semantic"],),
+}
+
+
+@pytest.mark.parametrize("name", sorted(public(Neo4jTiers)))
+async def test_of_the_tiers(memory: Memory, sent: list[Statement], name: str) -> None:
+    assert isinstance(memory.store, KeepsTiers)
+    before = len(sent)
+    await getattr(memory.store.tiers, name)(*TIER_ARGUMENTS[name])
     assert len(sent) > before
     assert_all_walled(sent, memory.namespace)
 

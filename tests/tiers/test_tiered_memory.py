@@ -189,7 +189,7 @@ class TestWhatIsRefused:
     async def test_a_durable_tier_without_vectors(self) -> None:
         for tier in ALL:
             with pytest.raises(InvalidInputError, match=tier):
-                TieredMemory(None, EMBEDDER, **{tier: True})
+                TieredMemory(None, EMBEDDER, **dict.fromkeys([tier], ALL[tier]))
         async with Memory.in_memory() as memory:
             with pytest.raises(SemanticSearchUnavailableError, match="the semantic tier"):
                 memory.tiered(semantic=True)

@@ -65,7 +65,12 @@ async def test_a_turn_that_is_cancelled_fails_or_is_never_settled_is_not_remembe
 
 async def test_the_scope_is_the_session_none_or_what_a_function_says() -> None:
     memory = TieredMemory()
-    for scope, expected in (("session", "session:1"), ("shared", None), (lambda session: f"t-{session}", "t-1")):
+    scopes: list[tuple[Any, str | None]] = [
+        ("session", "session:1"),
+        ("shared", None),
+        (lambda session: f"t-{session}", "t-1"),
+    ]
+    for scope, expected in scopes:
         turns = memory.turns(scope=scope)
         await turns.after("a", "b", session_id="1")
         assert turns.scope_of("1") == expected

@@ -9,6 +9,7 @@ define a fixture `open_store` that yields an `OpenStore`, and let pytest rewrite
     from remembrancer.testing.ledger_contract import *
     from remembrancer.testing.retrieval_contract import *
     from remembrancer.testing.store_contract import *
+    from remembrancer.testing.tier_contract import *
 
 The tests are coroutines; pytest-asyncio runs them with `asyncio_mode = "auto"`. Needs `remembrancer[testing]`.
 """
