@@ -294,3 +294,16 @@ async def test_who_may_only_read_can_open_a_namespace_in_which_nothing_was_writt
     async with Neo4jStore.open(database=neo4j_database, namespace=f"test-{uuid.uuid4()}", space=space) as store:
         assert await store.find_facts() == []
         assert store.space == space
+
+
+async def test_a_migration_makes_what_a_newer_library_searches_in_spaces_that_are_there(database: Database) -> None:
+    async with Neo4jStore.open(database=database, namespace=f"in {SMALL.model} again", space=SMALL):
+        state = await schema_state(database)
+    assert state is not None
+    name = f"tier_item_embedding_{state.spaces.index(SMALL) + 1}"
+    await database.change_schema(f"DROP INDEX {name}")
+    older = {version: checksum for version, checksum in state.applied.items() if version != 7}
+    await set_schema(database, versions=list(older), checksums=list(older.values()))
+    async with Neo4jStore.open(database=database, namespace=f"in {SMALL.model} again", space=SMALL) as store:
+        assert await store.tiers.nearest(["semantic"], direction(0)) == []
+    assert await check_indexes(database) == []
