@@ -109,6 +109,15 @@ class TestWorkingTier:
             await memory.clear()
             assert await memory.tiered().recall("x") == []
 
+    async def test_forgetting_everything_forgets_all_tiers_and_a_dry_run_none(self) -> None:
+        async with Memory.in_memory(embedder=EMBEDDER) as memory:
+            tiers = memory.tiered(**ALL)
+            await tiers.remember([{"text": "x", "tier": tier} for tier in tiers.tiers])
+            await memory.forget(everything=True, dry_run=True)
+            assert len(await tiers.recall("x", threshold=-1)) == 4
+            await memory.forget(everything=True)
+            assert await tiers.recall("x", threshold=-1) == []
+
 
 class TestScopes:
     async def test_no_tier_shows_an_item_of_another_scope(self) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from remembrancer.lifecycle import Plan, apply_plan, forget, forget_everything, plan_restore, plan_undo
 from remembrancer.lifecycle.forgetting import target_of
 from remembrancer.lifecycle.images import require_trail
-from remembrancer.memory.base import MemoryBase
+from remembrancer.memory.tiers import Tiers
 from remembrancer.records import Erasure, Evidence, History, NotFoundError, Pass, Source
 
 
-class Upkeep(MemoryBase):
+class Upkeep(Tiers):
     """The methods of `Memory` that tell of passes, take them back, and forget."""
 
     async def history(self, record_id: str) -> History:
@@ -125,5 +125,8 @@ class Upkeep(MemoryBase):
         """
         wanted = target_of(target, everything=everything, hard=hard)
         if wanted is None:
-            return await forget_everything(self.store, dry_run=dry_run)
+            done = await forget_everything(self.store, dry_run=dry_run)
+            if not dry_run:
+                self._clear_shelves()
+            return done
         return await forget(self.store, wanted, hard=hard, dry_run=dry_run, clock=self._clock)
