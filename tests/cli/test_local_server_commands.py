@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from remembrancer.graph.migrations import migrations
+
 Run = Callable[..., Any]
 
 
@@ -52,7 +54,8 @@ def test_a_server_runs_from_up_to_down(run: Run, tmp_path: Path) -> None:
         before = run("doctor", "--path", str(folder))
         assert before.code == 1
         assert "the database was never migrated: run `remembrancer migrate`" in before.stdout
-        assert run("migrate", "--path", str(folder), "--json").document["applied"] == ["001_records"]
+        applied = run("migrate", "--path", str(folder), "--json").document["applied"]
+        assert applied == [f"{migration.version:03}_{migration.name}" for migration in migrations()]
         assert run("doctor", "--path", str(folder), "--json").document["is_well"]
     finally:
         down = run("down", "--path", str(folder), "--json")

@@ -210,7 +210,11 @@ class TestLosses:
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(max_size=8),
         lambda inner: (
             st.lists(inner, max_size=4)
             | st.dictionaries(

@@ -259,6 +259,8 @@ class TestClosing:
         cut_off = threading.Event()
         main = threading.main_thread().ident
         assert main is not None
+        # A process started in the background of a shell ignores interrupts.
+        former = signal.signal(signal.SIGINT, signal.default_int_handler)
 
         async def forever() -> None:
             threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
@@ -267,8 +269,11 @@ class TestClosing:
             finally:
                 cut_off.set()
 
-        with pytest.raises(KeyboardInterrupt):
-            memory.run(forever)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                memory.run(forever)
+        finally:
+            signal.signal(signal.SIGINT, former)
         assert cut_off.wait(10)
         assert memory.get(MESSAGES[0].id) is None
 
