@@ -22,6 +22,7 @@ from remembrancer.cli.past import history, passes, why
 from remembrancer.cli.recalling import recall
 from remembrancer.cli.resolving import conflicts, resolve
 from remembrancer.cli.showing import show
+from remembrancer.cli.transferring import export, take_in
 
 _SERVER = "The local server"
 _DATABASE = "The database"
@@ -41,6 +42,8 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_MEMORY, restore),
     (_MEMORY, undo),
     (_MEMORY, forget),
+    (_MEMORY, export),
+    (_MEMORY, take_in),
     (_MEMORY, demo),
     (_SERVER, up),
     (_SERVER, down),

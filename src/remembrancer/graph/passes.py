@@ -134,7 +134,7 @@ class PassWriter:
         if not put["is_open"]:
             raise PlanOutdatedError(audit.pass_id, changed=[audit.undoes or ""])
         for numbered in chunks(list(enumerate(audit.entries))):
-            entry_rows = [_entry_row(position, entry) for position, entry in numbered]
+            entry_rows = [entry_row(position, entry) for position, entry in numbered]
             await self._run("pass.put_entries", pass_id=audit.pass_id, rows=entry_rows)
         for some in chunks([entry for entry in audit.entries if entry.superseded_by is not None]):
             await self._supersede(audit.pass_id, audit.at, some, draft)
@@ -179,7 +179,8 @@ def _only_marks(before: AnyRecord | None, after: Fact) -> bool:
     return comparable(before).model_copy(update=same) == comparable(after).model_copy(update=same)
 
 
-def _entry_row(position: int, entry: AuditEntry) -> Row:
+def entry_row(position: int, entry: AuditEntry) -> Row:
+    """What `pass.put_entries` writes of an entry."""
     properties = {
         **entry.model_dump(exclude={"embedding", "refers_to", "fields"}),
         "fields": list(entry.fields) or None,

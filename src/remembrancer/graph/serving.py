@@ -40,7 +40,7 @@ class RunRegister:
 
         async def work(transaction: Transaction) -> tuple[Serving, int]:
             opened = first(await transaction.run(queries.load("serving.open"), {**common, "most": MAX_RUNS}))
-            serving = _serving(wanted, opened).extended(more)
+            serving = serving_from(wanted, opened).extended(more)
             columns = {
                 "fact_ids": [one.fact_id for one in serving.facts],
                 "served": [one.is_served for one in serving.facts],
@@ -58,7 +58,7 @@ class RunRegister:
         """What was served to a run; `None`: it is not in the register."""
         wanted = require_key(run_id, field="run_id")
         for row in await self._read("serving.get", run_id=wanted):
-            return _serving(wanted, row)
+            return serving_from(wanted, row)
         return None
 
     async def run_reach(self: _Store, run_id: str) -> RunReach:
@@ -80,7 +80,8 @@ class RunRegister:
         return None
 
 
-def _serving(run_id: str, row: Mapping[str, Any]) -> Serving:
+def serving_from(run_id: str, row: Mapping[str, Any]) -> Serving:
+    """The serving of a row of columns."""
     columns = zip(row["fact_ids"], row["served"], row["chances"], strict=True)
     facts = [ServedFact(fact_id=one, is_served=is_served, chance=chance) for one, is_served, chance in columns]
     return Serving(run_id=run_id, facts=facts)

@@ -21,6 +21,7 @@ from remembrancer.graph.serving import RunRegister
 from remembrancer.graph.survey import FactSurvey
 from remembrancer.graph.tiers import Neo4jTiers
 from remembrancer.graph.trail import GraphTrail
+from remembrancer.graph.transfer import Neo4jTransfer
 from remembrancer.graph.usage import UsageCounter
 from remembrancer.graph.values import text_key
 from remembrancer.graph.writing import BatchWriter
@@ -84,6 +85,14 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
         self._index = Neo4jIndex(self, number=self._number, dimensions=dimensions)
         self._trail = GraphTrail(database, namespace, number=self._number, dimensions=self._dimensions)
         self._tiers = Neo4jTiers(database, namespace, number=self._number, space=self._space)
+        self._transfer = Neo4jTransfer(
+            database,
+            namespace,
+            number=self._number,
+            dimensions=self._dimensions,
+            ledger=self._ledger,
+            clock=clock,
+        )
         self._retrieval = GraphRetrieval(database, namespace, number=self._number, dimensions=dimensions)
 
     @classmethod
@@ -166,6 +175,11 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
     def tiers(self) -> Neo4jTiers:
         """The items of the durable memory tiers of this namespace."""
         return self._tiers
+
+    @property
+    def transfer(self) -> Neo4jTransfer:
+        """Carries what of this namespace no other part reads or writes whole."""
+        return self._transfer
 
     @property
     def counts_usage(self) -> bool:

@@ -17,6 +17,7 @@ from remembrancer.inmemory.ledger import InMemoryLedger
 from remembrancer.inmemory.serving import RunRegister
 from remembrancer.inmemory.tiers import InMemoryTiers
 from remembrancer.inmemory.transaction import Transaction
+from remembrancer.inmemory.transfer import InMemoryTransfer
 from remembrancer.ports import Direction, MemoryStore
 from remembrancer.ports.arguments import (
     checked_batch,
@@ -86,6 +87,7 @@ class InMemoryStore(RunRegister, MemoryStore):
         self._index = InMemoryIndex(self)
         self._ledger = InMemoryLedger(self._graph, clock=clock)
         self._tiers = InMemoryTiers(space)
+        self._transfer = InMemoryTransfer(self._graph, self._receipts, self._tiers)
 
     @property
     def namespace(self) -> str:
@@ -111,6 +113,11 @@ class InMemoryStore(RunRegister, MemoryStore):
     def tiers(self) -> InMemoryTiers:
         """The items of the durable memory tiers of this namespace."""
         return self._tiers
+
+    @property
+    def transfer(self) -> InMemoryTransfer:
+        """Carries what of this namespace no other part reads or writes whole."""
+        return self._transfer
 
     @property
     def record_graph(self) -> RecordGraph:
@@ -305,6 +312,7 @@ class InMemoryStore(RunRegister, MemoryStore):
         """Remove everything, receipts of idempotent writes and the gate's audit log too."""
         self._graph.clear()
         self._tiers.forget()
+        self._transfer.forget()
         self._receipts.clear()
 
     async def get_pass(self, pass_id: str) -> Pass | None:

@@ -33,6 +33,15 @@ class InMemoryTiers(TierStore):
         self._space = space
         self._items: dict[_Key, TierItem] = {}
 
+    @property
+    def items(self) -> list[TierItem]:
+        """All items, in the order in which they came first."""
+        return list(self._items.values())
+
+    def replace(self, items: Sequence[TierItem]) -> None:
+        """Store items as they are, their uses too, each in place of the one with its tier, scope and id."""
+        self._items.update({(item.tier, item.scope, item.id): item for item in items})
+
     async def put(self, items: Sequence[TierItem]) -> None:
         """Store items, all or none, each in place of the one with its tier, scope and id."""
         for item in checked_items(items, self._space):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from remembrancer.records import Audit, AuditEntry, Pass, RecordKind, Scrub
 from remembrancer.records.history import Replacement, Step
@@ -49,6 +49,27 @@ class Trail:
                 self._replace(entry, entry.superseded_by, audit)
         if audit.undoes is not None:
             self._mark_undone(audit.undoes, audit.pass_id)
+
+    def put_pass(self, one: Pass) -> None:
+        """Keep a pass as it is, in place of what is known of it."""
+        self.passes[one.id] = one
+        self.entries.setdefault(one.id, [])
+
+    def put_entries(self, pass_id: str, entries: Sequence[AuditEntry], *, start: int) -> None:
+        """Keep what a pass did, from a place in its plan on, in place of what is known of it."""
+        self.entries.setdefault(pass_id, [])[start : start + len(entries)] = entries
+        for entry in entries:
+            passes = self._touched_by.setdefault(entry.record_id, [])
+            if pass_id not in passes:
+                passes.append(pass_id)
+
+    def put_replacement(self, one: Replacement) -> None:
+        """Keep an audit edge as it is, in place of what is known of it."""
+        edge: Edge = (one.record_kind, one.newer_id, one.older_id, one.pass_id or "")
+        if edge not in self.replacements:
+            self._to_newer.setdefault((one.record_kind, one.older_id), []).append(edge)
+            self._to_older.setdefault((one.record_kind, one.newer_id), []).append(edge)
+        self.replacements[edge] = one
 
     def _replace(self, entry: AuditEntry, newer_id: str, audit: Audit) -> None:
         edge: Edge = (entry.record_kind, newer_id, entry.record_id, audit.pass_id)

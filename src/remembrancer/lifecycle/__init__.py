@@ -22,6 +22,9 @@ from remembrancer.lifecycle.plan import Change, Plan, apply_plan
 from remembrancer.lifecycle.resolution import EntityResolver, ResolutionPlan, ResolutionReport
 from remembrancer.lifecycle.restoring import plan_restore
 from remembrancer.lifecycle.stating import Assertion, StatementReport, assert_statements
+from remembrancer.lifecycle.transfer_export import TransferProgress, export_to
+from remembrancer.lifecycle.transfer_import import import_from
+from remembrancer.lifecycle.transfer_lines import TransferReport
 from remembrancer.lifecycle.undo import plan_undo
 from remembrancer.records import AnyRecord
 
@@ -49,12 +52,16 @@ __all__ = [
     "ResolutionPlan",
     "ResolutionReport",
     "StatementReport",
+    "TransferProgress",
+    "TransferReport",
     "apply_plan",
     "assert_statements",
     "check_fact_admission",
     "decay_score",
+    "export_to",
     "forget",
     "forget_everything",
+    "import_from",
     "plan_erasure",
     "plan_restore",
     "plan_undo",

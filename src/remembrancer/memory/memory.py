@@ -18,6 +18,7 @@ from remembrancer.memory.lessons import GatedLessons
 from remembrancer.memory.reading import Reading
 from remembrancer.memory.rereading import Rereading
 from remembrancer.memory.statements import Stating
+from remembrancer.memory.transfer import Transferring
 from remembrancer.memory.truth import Truth
 from remembrancer.memory.upkeep import Upkeep
 from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Segmenter
@@ -38,7 +39,7 @@ DEFAULT_NAMESPACE = "default"
 """The namespace of local and in-memory memories, and of the command line, when none is named."""
 
 
-class Memory(AgentHooks, Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Upkeep):
+class Memory(AgentHooks, Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Upkeep, Transferring):
     """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`."""
 
     @classmethod

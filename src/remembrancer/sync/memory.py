@@ -24,6 +24,7 @@ from remembrancer.sync.reading import SyncReading
 from remembrancer.sync.rereading import SyncRereading
 from remembrancer.sync.statements import SyncStating
 from remembrancer.sync.tiers import SyncTiers
+from remembrancer.sync.transfer import SyncTransferring
 from remembrancer.sync.truth import SyncTruth
 from remembrancer.sync.upkeep import SyncUpkeep
 
@@ -41,6 +42,7 @@ class SyncMemory(
     SyncTruth,
     SyncUpkeep,
     SyncTiers,
+    SyncTransferring,
 ):
     """A memory whose methods block; opened by `connect`, `local` or `in_memory` in a `with` statement."""
 
