@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.util._once import Once
 
 import remembrancer
 from remembrancer import Memory
+from remembrancer.ports import tracing
 from remembrancer.ports.recall import PARTS
 from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.retrieval.recall import RecallWeights
@@ -108,7 +111,19 @@ async def memory(neo4j_server: tuple[str, tuple[str, str]]) -> AsyncIterator[Mem
         yield opened
 
 
+@pytest.fixture
+def own_tracing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Lets a page set the tracer provider of the process, which can be set once, and takes it back."""
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
+    tracing._tracer.cache_clear()
+    yield
+    monkeypatch.undo()
+    tracing._tracer.cache_clear()
+
+
 @pytest.mark.neo4j
+@pytest.mark.usefixtures("own_tracing")
 @pytest.mark.parametrize("page", pages(with_scripts=False), ids=name)
 async def test_the_fragments_on_a_page_run_one_after_the_other(page: Path, memory: Memory, tmp_path: Path) -> None:
     names: dict[str, object] = {"memory": memory}
