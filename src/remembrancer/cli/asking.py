@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,14 @@ from remembrancer.records import InvalidInputError
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+
+
+class DeleteModeName(StrEnum):
+    """What becomes of what a pass takes away."""
+
+    SOFT = "soft"
+    HARD = "hard"
+
 
 SHOWN = 50
 """How many rows of a plan are shown; `--json` names all."""

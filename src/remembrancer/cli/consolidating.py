@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from remembrancer.cli.asking import DryRunOption, YesOption, agreed, as_document, show_rows
+from remembrancer.cli.asking import DeleteModeName, DryRunOption, YesOption, agreed, as_document, show_rows
 from remembrancer.cli.connection import NAMESPACE, NamespaceOption, Server, open_memory
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
 from remembrancer.lifecycle import Change, ConsolidationPlan, MemoryConsolidator, apply_plan
 from remembrancer.memory import Memory
-
-
-class DeleteModeName(StrEnum):
-    """What becomes of pruned facts."""
-
-    SOFT = "soft"
-    HARD = "hard"
 
 
 async def consolidate(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from remembrancer.cli.asking import DryRunOption, YesOption, agreed, as_document, show_rows
+from remembrancer.cli.asking import DeleteModeName, DryRunOption, YesOption, agreed, as_document, show_rows
 from remembrancer.cli.connection import NAMESPACE, NamespaceOption, Server, open_memory
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output, moment
@@ -22,13 +22,6 @@ from remembrancer.lifecycle import (
 )
 from remembrancer.memory import Memory
 from remembrancer.records import Entity, Fact, Relationship
-
-
-class DeleteModeName(StrEnum):
-    """What becomes of absorbed entities."""
-
-    SOFT = "soft"
-    HARD = "hard"
 
 
 class PolicyName(StrEnum):

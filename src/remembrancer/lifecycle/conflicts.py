@@ -11,7 +11,6 @@ All closings of one call are one transaction. Run entity resolution first, since
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 
@@ -27,7 +26,7 @@ from remembrancer.lifecycle.conflict import (
 )
 from remembrancer.lifecycle.conflict_candidates import Candidates, PlainCandidates, candidates_of
 from remembrancer.lifecycle.conflict_pairs import Pairs, conflicts_within, contradiction
-from remembrancer.lifecycle.plan import Change, Plan, apply_plan
+from remembrancer.lifecycle.plan import Change, Plan, plan_and_apply
 from remembrancer.ports import MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, similarity, whole_number
 from remembrancer.records import (
@@ -35,7 +34,6 @@ from remembrancer.records import (
     Fact,
     InvalidInputError,
     NewId,
-    PlanOutdatedError,
     random_id,
     system_clock,
 )
@@ -43,12 +41,9 @@ from remembrancer.records.base import Listed, Record
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import Id
 
-_logger = logging.getLogger(__name__)
-
 Progress = Callable[[int], None]
 """Told how many groups and facts have been looked at."""
 
-_ATTEMPTS = 3  # somebody who changed a record meanwhile has changed it by then
 _RESOLUTIONS: Mapping[str, Verdict] = {
     "keep_a": Verdict("keep_a", "kept the first, closed the second"),
     "keep_b": Verdict("keep_b", "kept the second, closed the first"),
@@ -238,19 +233,9 @@ class ConflictDetector:
         return listed, [verdict(conflict, chosen, prefer=side) for conflict in listed]
 
     async def _resolve(self, conflicts: Sequence[Conflict], verdicts: Sequence[Verdict]) -> ConflictReport:
-        for attempt in range(1, _ATTEMPTS + 1):
-            planned = await self._planned(conflicts, verdicts)
-            if planned.plan.is_empty:
-                return planned.report
-            try:
-                await apply_plan(self._store, planned.plan)
-            except PlanOutdatedError as error:
-                if attempt == _ATTEMPTS:
-                    raise
-                _logger.info("conflict resolution looks again: %d records changed meanwhile", len(error.changed))
-                continue
-            return planned.report.model_copy(update={"pass_id": planned.plan.pass_id})
-        raise AssertionError("unreachable")
+        planned = await plan_and_apply(self._store, lambda: self._planned(conflicts, verdicts), lambda made: made.plan)
+        pass_id = None if planned.plan.is_empty else planned.plan.pass_id
+        return planned.report.model_copy(update={"pass_id": pass_id})
 
     async def _planned(self, conflicts: Sequence[Conflict], verdicts: Sequence[Verdict]) -> ConflictPlan:
         stored = await self._stored(conflicts, verdicts)

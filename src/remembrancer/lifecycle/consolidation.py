@@ -6,7 +6,6 @@ is `hard`, but pruned episodes always are. Their messages stay, and facts keep t
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Literal
 
@@ -14,7 +13,7 @@ from remembrancer.lifecycle.consolidation_draft import ConsolidationDraft
 from remembrancer.lifecycle.consolidation_report import ConsolidationPlan, ConsolidationReport
 from remembrancer.lifecycle.decay import require_half_life
 from remembrancer.lifecycle.dedup import Deduplication
-from remembrancer.lifecycle.plan import apply_plan
+from remembrancer.lifecycle.plan import plan_and_apply
 from remembrancer.lifecycle.survey import Survey, survey_of
 from remembrancer.lifecycle.themes import remaining_facts
 from remembrancer.ports import MemoryIndex, MemoryStore
@@ -27,20 +26,15 @@ from remembrancer.records import (
     Fact,
     InvalidInputError,
     NewId,
-    PlanOutdatedError,
     random_id,
     system_clock,
 )
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_key
 
-_logger = logging.getLogger(__name__)
-
 DeleteMode = Literal["soft", "hard"]
 Progress = Callable[[int, int], None]
 """Told how many facts have been looked at, and how many there are."""
-
-_ATTEMPTS = 3  # somebody who changed a record meanwhile has changed it by then
 
 
 class MemoryConsolidator:
@@ -126,19 +120,11 @@ class MemoryConsolidator:
             ServerUnavailableError: The database could not be reached.
         """
         flag(dry_run, field="dry_run")
-        for attempt in range(1, _ATTEMPTS + 1):
-            planned = await self.plan(progress=progress)
-            if dry_run or not planned.plan.changes:
-                return planned.report
-            try:
-                await apply_plan(self._store, planned.plan)
-            except PlanOutdatedError as error:
-                if attempt == _ATTEMPTS:
-                    raise
-                _logger.info("consolidation looks again: %d records changed meanwhile", len(error.changed))
-                continue
-            return planned.report.model_copy(update={"pass_id": planned.plan.pass_id})
-        raise AssertionError("unreachable")
+        if dry_run:
+            return (await self.plan(progress=progress)).report
+        planned = await plan_and_apply(self._store, lambda: self.plan(progress=progress), lambda made: made.plan)
+        pass_id = None if planned.plan.is_empty else planned.plan.pass_id
+        return planned.report.model_copy(update={"pass_id": pass_id})
 
     async def auto_consolidate(
         self, *, max_facts: int | None = None, max_episodes: int | None = None, dry_run: bool = False

@@ -7,8 +7,9 @@ and which can be undone.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Self, TypeVar
 
 from pydantic import model_validator
@@ -41,6 +42,11 @@ from remembrancer.records.instant import Instant
 from remembrancer.records.key import Id, Text
 
 R = TypeVar("R", Entity, Episode, Fact, Relationship, Theme)
+P = TypeVar("P")
+
+_logger = logging.getLogger(__name__)
+
+_ATTEMPTS = 3  # somebody who changed a record meanwhile has changed it by then
 
 
 class Change(Record):
@@ -179,6 +185,38 @@ async def apply_plan(
         return await store.write(batch, idempotency_key=idempotency_key)
     except ConcurrencyError as error:
         raise PlanOutdatedError(plan.pass_id, changed=[error.record_id]) from error
+
+
+async def plan_and_apply(
+    store: MemoryStore, look: Callable[[], Awaitable[P]], plan_in: Callable[[P], Plan], *, attempts: int = _ATTEMPTS
+) -> P:
+    """Look, apply what was planned, and look again when somebody changed a record meanwhile.
+
+    Args:
+        store: Where the plans are made.
+        look: Makes a plan, and whatever is told of it; called anew for each attempt.
+        plan_in: The plan in what `look` gives.
+        attempts: How often to look at most, 1 or more.
+
+    Returns:
+        What was looked at last; its plan was applied.
+
+    Raises:
+        PlanOutdatedError: Others kept changing the same records. Nothing was written.
+        ServerUnavailableError: The database could not be reached.
+    """
+    while True:
+        attempts -= 1
+        seen = await look()
+        plan = plan_in(seen)
+        try:
+            await apply_plan(store, plan)
+        except PlanOutdatedError as error:
+            if attempts < 1:
+                raise
+            _logger.info("the pass of kind %s looks again: %d records changed meanwhile", plan.kind, len(error.changed))
+        else:
+            return seen
 
 
 def batch_of(plan: Plan) -> RecordBatch:

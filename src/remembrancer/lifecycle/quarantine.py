@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from remembrancer.lifecycle.plan import Change, Plan, apply_plan
+from remembrancer.lifecycle.plan import Change, Plan, plan_and_apply
 from remembrancer.ports import MemoryStore
 from remembrancer.ports.serving import RunReach, TracksRuns
 from remembrancer.records import (
@@ -21,7 +21,6 @@ from remembrancer.records import (
     Fact,
     IdsByKind,
     NewId,
-    PlanOutdatedError,
     Relationship,
     RemembranceError,
     random_id,
@@ -116,16 +115,11 @@ async def quarantine_run(
     """
     wanted = require_key(run_id, field="run_id")
 
-    for _ in range(_TRIES):
+    async def look() -> Plan:
         changes = await _hiding(store, wanted)
-        plan = Plan(pass_id=new_id(), kind="quarantine", made_at=clock(), changes=changes)
-        try:
-            await apply_plan(store, plan)
-        except PlanOutdatedError as error:
-            outdated = error
-            continue
-        return _report(wanted, plan)
-    raise outdated
+        return Plan(pass_id=new_id(), kind="quarantine", made_at=clock(), changes=changes)
+
+    return _report(wanted, await plan_and_apply(store, look, lambda plan: plan, attempts=_TRIES))
 
 
 async def release_run(
@@ -148,16 +142,11 @@ async def release_run(
     """
     wanted = require_key(run_id, field="run_id")
 
-    for _ in range(_TRIES):
+    async def look() -> Plan:
         changes = await _showing(store, wanted)
-        plan = Plan(pass_id=new_id(), kind="release", made_at=clock(), changes=changes)
-        try:
-            await apply_plan(store, plan)
-        except PlanOutdatedError as error:
-            outdated = error
-            continue
-        return _report(wanted, plan)
-    raise outdated
+        return Plan(pass_id=new_id(), kind="release", made_at=clock(), changes=changes)
+
+    return _report(wanted, await plan_and_apply(store, look, lambda plan: plan, attempts=_TRIES))
 
 
 async def is_quarantined(store: MemoryStore, run_id: str) -> bool:

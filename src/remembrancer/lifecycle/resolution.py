@@ -7,29 +7,23 @@ resolution can be undone by its pass. Run it before conflict detection, which lo
 
 from __future__ import annotations
 
-import logging
 from typing import Literal
 
 from remembrancer.lifecycle.entity_merge import EntityMerge, untouched_ends
 from remembrancer.lifecycle.namesakes import namesakes_of
-from remembrancer.lifecycle.plan import Plan, apply_plan
+from remembrancer.lifecycle.plan import Plan, plan_and_apply
 from remembrancer.ports import MemoryStore
 from remembrancer.ports.arguments import flag, whole_number
 from remembrancer.records import (
     Clock,
     InvalidInputError,
     NewId,
-    PlanOutdatedError,
     random_id,
     system_clock,
 )
 from remembrancer.records.base import Record
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import Id
-
-_logger = logging.getLogger(__name__)
-
-_ATTEMPTS = 3  # somebody who changed a record meanwhile has changed it by then
 
 
 class ResolutionReport(Record):
@@ -137,16 +131,8 @@ class EntityResolver:
             ServerUnavailableError: The database could not be reached.
         """
         is_dry = flag(dry_run, field="dry_run")
-        for attempt in range(1, _ATTEMPTS + 1):
-            planned = await self.plan()
-            if is_dry or planned.plan.is_empty:
-                return planned.report
-            try:
-                await apply_plan(self._store, planned.plan)
-            except PlanOutdatedError as error:
-                if attempt == _ATTEMPTS:
-                    raise
-                _logger.info("entity resolution looks again: %d records changed meanwhile", len(error.changed))
-                continue
-            return planned.report.model_copy(update={"pass_id": planned.plan.pass_id})
-        raise AssertionError("unreachable")
+        if is_dry:
+            return (await self.plan()).report
+        planned = await plan_and_apply(self._store, self.plan, lambda made: made.plan)
+        pass_id = None if planned.plan.is_empty else planned.plan.pass_id
+        return planned.report.model_copy(update={"pass_id": pass_id})
