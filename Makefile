@@ -5,17 +5,18 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 ARGS   ?=
 
-.PHONY: help venv demo test lint check format clean
+.PHONY: help venv demo test test-long lint check format clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make venv    the library, all extras and the tools, in $(VENV)"
-	@echo "make demo    the demo, in a local database"
-	@echo "make test    the whole suite, with a Neo4j of its own; ARGS='tests/records -k window' for a part"
-	@echo "make lint    format, lint, types, layers"
-	@echo "make check   test and lint"
-	@echo "make format  put the code in order"
-	@echo "make clean   remove what these made in this folder"
+	@echo "make venv       the library, all extras and the tools, in $(VENV)"
+	@echo "make demo       the demo, in a local database"
+	@echo "make test       the suite, with a Neo4j of its own; ARGS='tests/records -k window' for a part"
+	@echo "make test-long  what takes long: kills, faults, installed wheels, walks over the whole surface"
+	@echo "make lint       format, lint, types, layers"
+	@echo "make check      all tests and lint"
+	@echo "make format     put the code in order"
+	@echo "make clean      remove what these made in this folder"
 
 venv: $(READY)
 
@@ -31,7 +32,10 @@ demo: $(READY)
 
 # Two workers with a Neo4j each: half of the time goes into waiting for the other process.
 test: $(READY)
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not long and not container" $(ARGS)
+
+test-long: $(READY)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "long and not container" $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff format --check
@@ -39,7 +43,7 @@ lint: $(READY)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-check: test lint
+check: test test-long lint
 
 format: $(READY)
 	@$(BIN)/ruff format

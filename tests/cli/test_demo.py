@@ -23,7 +23,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_demo_answers_its_questions(run: Run, server: list[str], elsewhere: str) -> None:
     ran = run("demo", *server)
     assert ran.code == 0, ran.stdout

@@ -30,7 +30,7 @@ def test_a_server_that_does_not_run_is_told_and_not_started(run: Run, tmp_path: 
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_runs_from_up_to_down(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     program = [sys.executable, "-m", "remembrancer.cli", "up", "--json", "--heap", "384m", "--path", str(folder)]

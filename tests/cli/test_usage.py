@@ -127,7 +127,7 @@ def test_the_version_is_told(run: Run) -> None:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_prints_one_document_and_keeps_the_rest_off_stdout(
     server: list[str], namespace: str, lines_file: Path
 ) -> None:

@@ -72,7 +72,7 @@ def name(page: Path) -> str:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("page", pages(with_scripts=True), ids=name)
 async def test_the_programs_on_a_page_run_and_print_what_it_says(
     page: Path, neo4j_server: tuple[str, tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -22,7 +22,7 @@ from remembrancer.records import (
 from remembrancer.server import LocalServer, status
 from remembrancer.testing.samples import fact, sample_id
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
 MOST = 2_000

@@ -24,7 +24,7 @@ from remembrancer.server import LocalServer
 from remembrancer.testing import FixedClock
 from remembrancer.testing.samples import direction, fact, sample_id
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 CLOCK = FixedClock("2025-01-01T00:00:00Z")
 SMALL = EmbeddingSpace(model="small", dimensions=4)

@@ -72,7 +72,7 @@ async def test_sixteen_ingests_of_the_same_messages_make_one_set(open_store: Ope
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.long
 async def test_four_processes_with_the_same_messages_make_one_set(
     neo4j_server: Server, neo4j_database: Any, kit: Any, unique_namespace: str
 ) -> None:

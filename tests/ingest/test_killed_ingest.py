@@ -19,7 +19,7 @@ from remembrancer.hierarchy.ingestion import pipeline
 from remembrancer.records import Message, ServerUnavailableError
 from remembrancer.server import LocalServer, status
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
 PORTION = 20

@@ -21,7 +21,7 @@ from remembrancer.server import LocalServer, status
 from remembrancer.testing.contract.planning import pass_id
 from remembrancer.testing.samples import day, fact
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
 AT_ONCE, FACTS = 40, 100

@@ -86,7 +86,7 @@ class TestContent:
             assert f"Provides-Extra: {extra}\n" in metadata
 
 
-@pytest.mark.slow
+@pytest.mark.long
 class TestInstalled:
     def test_it_does_not_come_from_the_checkout(self, run_installed: RunPython) -> None:
         where = Path(run_installed("import remembrancer; print(remembrancer.__file__)").strip())

@@ -21,7 +21,7 @@ import pytest
 from remembrancer.records.errors import ServerUnavailableError
 from remembrancer.server import LocalServer, ServerStatus, down, folder, status, up
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 QUICK = ("-XX:TieredStopAtLevel=1",)  # less compiling: what is measured here is not speed
 USER = """

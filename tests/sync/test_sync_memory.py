@@ -165,7 +165,7 @@ class TestUse:
             opened.clear()
 
     @pytest.mark.neo4j
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_it_starts_a_database_of_its_own(self, tmp_path: Path) -> None:
         with SyncMemory.local(tmp_path / "memory") as opened:
             opened.ingest(MESSAGES)
