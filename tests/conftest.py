@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,8 @@ import hypothesis
 import pytest
 
 pytest.register_assert_rewrite("remembrancer.testing")
+
+from tests.recorder import Recorder  # noqa: E402
 
 from remembrancer.inmemory import InMemoryStore  # noqa: E402
 from remembrancer.records import Clock, EmbeddingSpace, system_clock  # noqa: E402
@@ -31,6 +33,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("remembrancer")
 
 STORES = [pytest.param("inmemory", id="inmemory"), pytest.param("neo4j", id="neo4j", marks=pytest.mark.neo4j)]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_statement() -> Iterator[Recorder]:
+    """All that the library sends in this run; one without the namespace is an error at the end of it."""
+    with Recorder().installed() as recorder:
+        yield recorder
+    recorder.check()
 
 
 @pytest.fixture(scope="session")
