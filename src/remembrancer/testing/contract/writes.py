@@ -12,6 +12,7 @@ from remembrancer.records import (
     EmbeddingDimensionMismatchError,
     InvalidInputError,
     NotFoundError,
+    PlanOutdatedError,
     RecordBatch,
     Relationship,
     ThemeAddition,
@@ -262,6 +263,47 @@ class TestExpectedMessages:
         got = await store.get_episode(sample_id("episode", 1))
         assert got is not None
         assert len(got.messages) == 1
+
+
+class TestExpectedRecords:
+    async def test_a_record_that_is_not_stored_so_refuses_the_whole_write(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        await store.write(RecordBatch(facts=[fact(1)], episodes=[episode(1, messages=[message(1)])]))
+        changed = [fact(1, content="another"), episode(1, messages=[message(1, content="another")]), entity(1)]
+        batch = RecordBatch(facts=[fact(2)], expected_records=[*changed, relationship(1, 1, 2)])
+        with pytest.raises(PlanOutdatedError) as caught:
+            await store.write(batch)
+        assert set(caught.value.changed) == {one.id for one in batch.expected_records}
+        assert await store.get_fact(sample_id("fact", 2)) is None
+        stored = [fact(1), episode(1, messages=[message(1)])]
+        receipt = await store.write(RecordBatch(facts=[fact(2)], expected_records=stored))
+        assert receipt.created == {"fact": (sample_id("fact", 2),)}
+
+    async def test_a_record_that_is_stored_though_it_should_not_be_refuses_the_whole_write(
+        self, open_store: OpenStore
+    ) -> None:
+        store = await open_store()
+        await store.put_fact(fact(1, entities=[1]))
+        absent = {"fact": [sample_id("fact", n) for n in (1, 2)], "entity": [sample_id("entity", 1)]}
+        batch = RecordBatch(facts=[fact(1, content="new"), fact(2)], entities=[entity(1)], expected_absent=absent)
+        with pytest.raises(PlanOutdatedError) as caught:
+            await store.write(batch)
+        assert caught.value.changed == (sample_id("fact", 1),)
+        assert await store.get_fact(sample_id("fact", 1)) != fact(1, content="new")
+        assert await store.get_entity(sample_id("entity", 1)) is None
+        assert await store.get_fact(sample_id("fact", 2)) is None
+
+    async def test_uses_that_were_counted_meanwhile_refuse_nothing_and_are_kept(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        read = fact(1, access_count=2)
+        await store.put_fact(read)
+        await store.touch_facts([read.id], at=day(1))
+        await store.flush_usage()
+        planned = read.model_copy(update={"content": "planned", "access_count": 5})
+        await store.write(RecordBatch(facts=[planned], expected_records=[read]))
+        got = await store.get_fact(read.id)
+        assert got is not None
+        assert (got.content, got.access_count, got.last_accessed_at) == ("planned", 6, day(1))
 
 
 class TestVectors:
