@@ -34,6 +34,7 @@ class UsageCounter:
         self._writing = asyncio.Lock()
         self._due = asyncio.Event()
         self._task: asyncio.Task[ServerUnavailableError | None] | None = None
+        self._flushes: set[asyncio.Task[None]] = set()
         self.is_off = False
 
     def count(self, ids: Sequence[str], at: dt.datetime) -> None:
@@ -61,11 +62,18 @@ class UsageCounter:
         return None
 
     async def flush(self) -> None:
-        """Write what is outstanding.
+        """Write what is outstanding; cancelled, it is written all the same, and only the waiting ends.
 
         Raises:
             ServerUnavailableError: The database could not be reached; the counts are kept.
         """
+        # Broken off at its commit, a write would have to be repeated though it may be done, and counted twice.
+        writing = asyncio.get_running_loop().create_task(self._flush())
+        self._flushes.add(writing)
+        writing.add_done_callback(self._flushes.discard)
+        await asyncio.shield(writing)
+
+    async def _flush(self) -> None:
         async with self._writing:
             while self._waiting and not self.is_off:
                 taken = dict(sorted(self._waiting.items())[:_BATCH])
