@@ -2,6 +2,7 @@
 //
 // params:
 //   $namespace : STRING
+//   $most      : INTEGER        the most to count
 //   $examples  : INTEGER        the most to list
 // returns (one row):
 //   total    : INTEGER
@@ -20,6 +21,7 @@ CALL () {
   WHERE NOT EXISTS { (n)--() }
   RETURN 'tag ' + n.name + ' is on nothing' AS problem
 }
+WITH problem LIMIT $most
 WITH problem ORDER BY problem
 WITH collect(problem) AS found
 RETURN size(found) AS total, found[..$examples] AS examples

@@ -4,6 +4,7 @@
 //   $namespace       : STRING
 //   $namespace_token : STRING         the namespace as one word of the full-text index
 //   $closed_token    : STRING         the same for closed and quarantined facts
+//   $most            : INTEGER        the most to count
 //   $examples        : INTEGER        the most to list
 // returns (one row):
 //   total    : INTEGER
@@ -43,6 +44,7 @@ CALL () {
   WITH n, copy WHERE coalesce(copy[1], '') <> copy[2]
   RETURN 'relationship ' + n.id AS record, copy
 }
-WITH record + ' has ' + copy[0] + ' ' + coalesce(copy[1], 'missing') + ', should be ' + copy[2] AS problem ORDER BY problem
+WITH record + ' has ' + copy[0] + ' ' + coalesce(copy[1], 'missing') + ', should be ' + copy[2] AS problem LIMIT $most
+WITH problem ORDER BY problem
 WITH collect(problem) AS found
 RETURN size(found) AS total, found[..$examples] AS examples

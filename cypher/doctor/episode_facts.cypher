@@ -2,6 +2,7 @@
 //
 // params:
 //   $namespace : STRING
+//   $most      : INTEGER        the most to count
 //   $examples  : INTEGER        the most to list
 // returns (one row):
 //   total    : INTEGER
@@ -18,6 +19,7 @@ CALL () {
   WHERE NOT episode:Placeholder AND NOT fact:Placeholder AND NOT EXISTS { (episode)-[:HAS_FACT]->(fact) }
   RETURN 'fact ' + fact.id + ' names episode ' + episode.id + ', which does not list it' AS problem
 }
+WITH problem LIMIT $most
 WITH problem ORDER BY problem
 WITH collect(problem) AS found
 RETURN size(found) AS total, found[..$examples] AS examples

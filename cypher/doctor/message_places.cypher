@@ -2,6 +2,7 @@
 //
 // params:
 //   $namespace : STRING
+//   $most      : INTEGER        the most to count
 //   $examples  : INTEGER        the most to list
 // returns (one row):
 //   total    : INTEGER
@@ -10,9 +11,9 @@
 // why: recall reads the copies and never follows the edge; a message belongs to one episode at most.
 CYPHER 25
 MATCH (message:Message {namespace: $namespace}) WHERE NOT message:Placeholder
-OPTIONAL MATCH (message)<-[edge:HAS_MESSAGE]-(episode:Episode)
-WITH message, edge, episode ORDER BY episode.id
-WITH message, collect(episode.id) AS episodes, collect(edge.positions[0]) AS places
+WITH message, COLLECT { MATCH (message)<-[edge:HAS_MESSAGE]-(episode:Episode)
+                       RETURN [episode.id, edge.positions[0]] ORDER BY episode.id } AS found
+WITH message, [one IN found | one[0]] AS episodes, [one IN found | one[1]] AS places
 WITH message, CASE
     WHEN size(episodes) > 1 THEN 'is in ' + toString(size(episodes)) + ' episodes'
     WHEN coalesce(message.episode_id, '') <> coalesce(episodes[0], '')
@@ -21,6 +22,7 @@ WITH message, CASE
       THEN 'is at place ' + coalesce(toString(places[0]), 'none') + ', its copy says ' + coalesce(toString(message.position), 'none')
   END AS difference
 WHERE difference IS NOT NULL
-WITH 'message ' + message.id + ' ' + difference AS problem ORDER BY problem
+WITH 'message ' + message.id + ' ' + difference AS problem LIMIT $most
+WITH problem ORDER BY problem
 WITH collect(problem) AS found
 RETURN size(found) AS total, found[..$examples] AS examples

@@ -2,6 +2,7 @@
 //
 // params:
 //   $namespace : STRING
+//   $most      : INTEGER        the most to count
 //   $examples  : INTEGER        the most to list
 // returns (one row):
 //   total    : INTEGER
@@ -14,6 +15,7 @@ WHERE coalesce(edge.namespace, '') <> $namespace OR coalesce(other.namespace, ''
 WITH DISTINCT edge, startNode(edge) AS source, endNode(edge) AS target
 WITH type(edge) + ' from ' + coalesce(source.id, source.name, '?') + ' (' + coalesce(source.namespace, 'no namespace') + ') to '
      + coalesce(target.id, target.name, '?') + ' (' + coalesce(target.namespace, 'no namespace') + ') is marked '
-     + coalesce(edge.namespace, 'with no namespace') AS problem ORDER BY problem
+     + coalesce(edge.namespace, 'with no namespace') AS problem LIMIT $most
+WITH problem ORDER BY problem
 WITH collect(problem) AS found
 RETURN size(found) AS total, found[..$examples] AS examples

@@ -13,6 +13,7 @@ from remembrancer.graph.connection import Transaction
 from remembrancer.graph.doctor import MAX_EXAMPLES, Examination, Finding, embedding_space, examine, holds_records
 from remembrancer.memory import Memory
 from remembrancer.records import EmbeddingSpace
+from remembrancer.testing.samples import sample_id
 
 pytestmark = pytest.mark.neo4j
 
@@ -108,12 +109,12 @@ async def test_what_is_named_but_not_stored_is_worth_knowing_and_not_wrong(memor
     await change(
         memory,
         "MATCH (f:Fact {namespace: $namespace}) WITH f LIMIT 1 "
-        "CREATE (f)-[:MENTIONS {namespace: $namespace, positions: [9]}]->"
-        "(:Entity:Placeholder {namespace: $namespace, id: 'x'})",
+        "CREATE (f)-[:MENTIONS {namespace: $namespace, positions: [COUNT { (f)-[:MENTIONS]->() }]}]->"
+        f"(:Entity:Placeholder {{namespace: $namespace, id: '{sample_id('entity', 1)}'}})",
     )
     found = await examined(memory)
     (finding,) = seen(found, "placeholders")
-    assert (finding.is_wrong, list(finding.examples)) == (False, ["entity x (named by 1)"])
+    assert (finding.is_wrong, list(finding.examples)) == (False, [f"entity {sample_id('entity', 1)} (named by 1)"])
     assert found.is_well
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from remembrancer.graph import queries
 from remembrancer.graph.connection import Database, first
+from remembrancer.graph.inspection import INSPECTION, Inspection
 from remembrancer.graph.migrations import SchemaState, check_indexes, check_state, migrations, schema_state
 from remembrancer.graph.values import closed_token, namespace_token
 from remembrancer.records import EmbeddingSpace, MigrationError, RecordKind
@@ -20,20 +21,38 @@ from remembrancer.records.instant import Instant, parse_instant
 from remembrancer.records.key import require_key
 
 MAX_EXAMPLES = 10
-"""How many examples a finding names at most; `total` counts all."""
+"""How many examples a finding names at most."""
+
+MAX_COUNTED = 10_000
+"""Up to how many a check inside the database counts, so that a memory that is wrong throughout can be looked at."""
+
+_SAMPLE = 200
+"""How many vectors of each kind are looked up in their index."""
 
 CheckName = Literal[
-    "schema", "indexes", "namespace", "embeddings", "placeholders", "bad_placeholders", "episode_facts", "theme_facts",
-    "message_places", "copies", "walls",
+    "schema", "indexes", "namespace", "embeddings", "placeholders", "bad_placeholders", "edges", "positions",
+    "episode_facts", "theme_facts", "message_places", "copies", "closing", "windows", "vectors", "unindexed", "stated",
+    "succession", "passes", "ledger", "receipts", "walls", "records", "derived", "statements", "cycles",
 ]  # fmt: skip
 
 _DEEP: tuple[tuple[CheckName, bool, str], ...] = (
     ("placeholders", False, "records are named but not stored"),
+    ("windows", False, "windows are in no order"),
     ("bad_placeholders", True, "placeholders or tags should be gone, or empty"),
+    ("edges", True, "edges join what they do not join, or are there twice"),
+    ("positions", True, "lists have places that do not fit"),
     ("episode_facts", True, "times an episode and a fact do not name each other"),
     ("theme_facts", True, "times a theme and a fact do not name each other"),
     ("message_places", True, "messages have another place than their copy says"),
     ("copies", True, "copies for the indexes differ from what they are copied from"),
+    ("closing", True, "records do not say when they were learnt or closed, or say it wrongly"),
+    ("vectors", True, "vectors fit no index of the embedding space"),
+    ("unindexed", True, "vectors of a sample are not found in their index"),
+    ("stated", True, "relationships are said to be stated by facts that do not state them"),
+    ("succession", True, "audit edges differ from what they must say"),
+    ("passes", True, "passes, their entries and those that took them back do not agree"),
+    ("ledger", True, "places of runs, verdicts and servings do not fit"),
+    ("receipts", True, "writes with an idempotency key, or imports, are there by halves"),
     ("walls", True, "edges leave the namespace, or are not marked with it"),
 )
 
@@ -45,7 +64,7 @@ class Finding(Record):
         check: Which check saw it.
         is_wrong: Whether something has to be mended.
         summary: A sentence, or the end of one that begins with `total`.
-        total: How often it was seen.
+        total: How often it was seen; what a deep check sees inside the database is counted up to `MAX_COUNTED`.
         examples: Some of it, at most `MAX_EXAMPLES`.
     """
 
@@ -153,7 +172,7 @@ async def examine(database: Database, namespace: str, *, deep: bool = False) -> 
     ]
     findings += _space_findings(namespace, number, space, counts)
     if deep:
-        findings += await _deep_findings(database, namespace)
+        findings += await _deep_findings(database, namespace, number=number, space=space)
     return Examination(
         version=server["version"],
         edition=server["edition"],
@@ -252,21 +271,36 @@ def _space_findings(
     ]
 
 
-async def _deep_findings(database: Database, namespace: str) -> list[Finding]:
-    findings = []
+async def _deep_findings(
+    database: Database, namespace: str, *, number: int | None, space: EmbeddingSpace | None
+) -> list[Finding]:
+    more: dict[str, dict[str, object]] = {
+        "copies": {"namespace_token": namespace_token(namespace), "closed_token": closed_token(namespace)},
+        "vectors": {"has_space": space is not None},
+        "unindexed": {"sample": _SAMPLE},
+    }
+    common = {"namespace": namespace, "most": MAX_COUNTED, "examples": MAX_EXAMPLES}
+    dimensions = 384 if space is None else space.dimensions
+    findings: list[Finding] = []
     for check, is_wrong, summary in _DEEP:
-        parameters: dict[str, object] = {"namespace": namespace, "examples": MAX_EXAMPLES}
-        if check == "copies":
-            parameters["namespace_token"] = namespace_token(namespace)
-            parameters["closed_token"] = closed_token(namespace)
-        row = first(await database.read(queries.load(f"doctor.{check}"), parameters))
+        if check == "unindexed" and (space is None or any(one.check == "vectors" for one in findings)):
+            continue  # what is no vector of the space cannot be looked up
+        text = queries.load(f"doctor.{check}", number or 1, dimensions)
+        row = first(await database.read(text, {**common, **more.get(check, {})}))
         if row["total"]:
             seen = {"total": row["total"], "examples": row["examples"]}
             findings.append(build(Finding, check=check, is_wrong=is_wrong, summary=summary, **seen))
+    inspected = await Inspection(database, namespace, examples=MAX_EXAMPLES).run()
+    findings += [
+        Finding(check=name, is_wrong=True, summary=INSPECTION[name], total=one.total, examples=one.examples)
+        for name, one in inspected.items()
+        if one.total
+    ]
     return findings
 
 
 __all__ = [
+    "MAX_COUNTED",
     "MAX_EXAMPLES",
     "CheckName",
     "Examination",

@@ -68,25 +68,32 @@ def relationship_row(relationship: Relationship) -> Row:
     }
 
 
+def message_properties(message: Message) -> Row:
+    """What `message.put` writes of a message wherever it stands."""
+    return {
+        "role": message.role,
+        "content": message.content,
+        "timestamp": message.timestamp,
+        "conversation": message.conversation,
+        "speaker": message.speaker,
+        "metadata": as_json(message.metadata),
+        "day": message.timestamp.date().isoformat(),
+        "names": list(names_in(message.content)),
+        "mentions_time": mentions_time(message.content),
+        "grams": grams_of(message.content) or None,
+        **provenance_properties(message.provenance),
+    }
+
+
 def message_rows(episode: Episode) -> list[Row]:
     """What `message.put` writes for the messages of an episode, with the copies that recall needs."""
     rows: dict[str, Row] = {}
     for position, message in enumerate(episode.messages):
         properties = {
-            "role": message.role,
-            "content": message.content,
-            "timestamp": message.timestamp,
-            "conversation": message.conversation,
-            "speaker": message.speaker,
-            "metadata": as_json(message.metadata),
-            "day": message.timestamp.date().isoformat(),
+            **message_properties(message),
             "context": context_around(episode.messages, position),
-            "names": list(names_in(message.content)),
-            "mentions_time": mentions_time(message.content),
-            "grams": grams_of(message.content) or None,
             "episode_id": episode.id,
             "position": position,
-            **provenance_properties(message.provenance),
         }
         rows.setdefault(
             message.id, {"id": message.id, "properties": properties, "embedding": as_vector(message.embedding)}
