@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from remembrancer.records import (
     NotFoundError,
     PlanOutdatedError,
     RecordBatch,
+    RecordKind,
     Relationship,
     ThemeAddition,
 )
@@ -269,13 +271,13 @@ class TestExpectedRecords:
     async def test_a_record_that_is_not_stored_so_refuses_the_whole_write(self, open_store: OpenStore) -> None:
         store = await open_store()
         await store.write(RecordBatch(facts=[fact(1)], episodes=[episode(1, messages=[message(1)])]))
-        changed = [fact(1, content="another"), episode(1, messages=[message(1, content="another")]), entity(1)]
+        changed: list[Any] = [fact(1, content="another"), episode(1, messages=[message(1, content="another")]), entity(1)]
         batch = RecordBatch(facts=[fact(2)], expected_records=[*changed, relationship(1, 1, 2)])
         with pytest.raises(PlanOutdatedError) as caught:
             await store.write(batch)
         assert set(caught.value.changed) == {one.id for one in batch.expected_records}
         assert await store.get_fact(sample_id("fact", 2)) is None
-        stored = [fact(1), episode(1, messages=[message(1)])]
+        stored: list[Any] = [fact(1), episode(1, messages=[message(1)])]
         receipt = await store.write(RecordBatch(facts=[fact(2)], expected_records=stored))
         assert receipt.created == {"fact": (sample_id("fact", 2),)}
 
@@ -284,7 +286,7 @@ class TestExpectedRecords:
     ) -> None:
         store = await open_store()
         await store.put_fact(fact(1, entities=[1]))
-        absent = {"fact": [sample_id("fact", n) for n in (1, 2)], "entity": [sample_id("entity", 1)]}
+        absent: dict[RecordKind, Sequence[str]] = {"fact": [sample_id("fact", n) for n in (1, 2)], "entity": [sample_id("entity", 1)]}
         batch = RecordBatch(facts=[fact(1, content="new"), fact(2)], entities=[entity(1)], expected_absent=absent)
         with pytest.raises(PlanOutdatedError) as caught:
             await store.write(batch)
