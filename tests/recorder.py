@@ -25,12 +25,15 @@ SHARED: Mapping[str, str] = {
     "schema.record_migrations": "the same node",
     "schema.record_spaces": "the same node",
     "doctor.server": "asks for version and edition of the server",
+    "doctor.contents": "names all namespaces, for what works on the whole database",
     "doctor.access": "asks whether the database takes writes",
 }
 """Files whose statements are about the database as a whole, and why."""
 
 SERVER_WIDE: Mapping[str, str] = {
     r"CALL dbms\.components\(\)": "the version of the server, asked for when connecting",
+    r"CALL db\.info\(": "which database it is",
+    r"SHOW TRANSACTIONS\b": "whether what began before a re-embedding has ended",
     r"SHOW (INDEXES|CONSTRAINTS)\b": "whether the schema is whole",
     r"CALL db\.awaitIndexes\(": "waits for new indexes",
     r"(CYPHER 25\s+)?(CREATE|DROP)\s+(\w+ )?(INDEX|CONSTRAINT)\b": "changes of the schema, from migrations",

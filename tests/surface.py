@@ -121,6 +121,8 @@ MEMORY_ARGUMENTS: dict[str, Arguments] = {
     "reflect": (("Ada works at Acme Corp now.", ["a"], "run", "node"), {"iteration": 1}),
     "quarantine_run": (("run",), {}),
     "release_run": (("run",), {}),
+    "reembed": ((), {"embedder": HashingEmbedder(dimensions=24)}),
+    "import_foreign": (([Path(__file__).parent / "foreign" / "data" / "mem0.json"],), {"format": "mem0"}),
     "clear": ((), {}),
 }
 

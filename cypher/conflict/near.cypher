@@ -17,6 +17,8 @@
 // rounding. A search costs what it may return: only where the last of the few is near as well is the full number looked
 // for. What was found is held against the entities from its own side, never from that of a hub.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 UNWIND $ids AS id
 MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE fact.embedding_1 IS NOT NULL
 WITH fact, vector(fact.embedding_1, 384, FLOAT32) AS embedding,

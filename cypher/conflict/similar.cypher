@@ -9,6 +9,8 @@
 //   place : INTEGER   of the vector in the list
 //   id : STRING, score : FLOAT   the cosine
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 UNWIND range(0, size($embeddings) - 1) AS place
 WITH place, $embeddings[place] AS embedding
 CALL (embedding) {

@@ -20,7 +20,8 @@ CALL () {
       AND (entry.superseded_by IN $erased OR any(id IN coalesce(entry.refers_to, []) WHERE id IN $erased))
     RETURN entry
   }
-  SET entry.reason = 'erased', entry.before = null, entry.embedding = null, entry.refers_to = null
+  SET entry.reason = 'erased', entry.before = null, entry.refers_to = null
+  FOREACH (name IN [key IN keys(entry) WHERE key STARTS WITH 'embedding'] | SET entry[name] = null)
   WITH DISTINCT entry.pass_id AS pass_id ORDER BY pass_id
   RETURN collect(pass_id) AS passes
 }

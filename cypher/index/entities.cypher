@@ -9,6 +9,8 @@
 // returns:
 //   id : STRING, score : FLOAT   the cosine
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 MATCH (n:Entity)
   SEARCH n IN (VECTOR INDEX entity_embedding_1 FOR $embedding WHERE n.namespace = $namespace AND n.live IN $live LIMIT $limit) SCORE AS similarity
 WITH n, 2 * similarity - 1 AS score WHERE score >= $least

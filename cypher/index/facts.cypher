@@ -15,6 +15,8 @@
 // why: a condition that may be absent cannot be written inside a search, so there is one search for each of the four
 // cases and one of them runs. Each filter acts inside the index, before the limit.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
   WITH 1 AS go WHERE $valid_at IS NULL AND $theme_ids IS NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding

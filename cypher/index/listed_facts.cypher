@@ -19,6 +19,8 @@
 // listed through their tags, or through the indexes on both ends of a window, and each is compared: exact, and the work
 // is bounded by their number.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
   WITH 1 AS go WHERE $tags <> []
   UNWIND $tags AS name

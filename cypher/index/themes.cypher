@@ -8,6 +8,8 @@
 // returns:
 //   id : STRING, score : FLOAT   the cosine
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 MATCH (n:Theme)
   SEARCH n IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE n.namespace = $namespace LIMIT $limit) SCORE AS similarity
 WITH n, 2 * similarity - 1 AS score WHERE score >= $least

@@ -21,6 +21,8 @@
 // why: none of these filters can stand inside a search of the index, and behind it would lose hits. So the facts that pass are
 // listed and each is compared: exact, and the work is bounded by their number.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
   MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
   WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least

@@ -19,6 +19,8 @@
 // why: everything below the two searches works on the facts of at most $limit themes. Here filters come after the searches and
 // may leave fewer facts than exist; retrieval.by_embedding filters inside.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
   MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
   WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least

@@ -13,6 +13,8 @@
 // why: the fact's own vector is the question, so none travels. Most facts have few near duplicates or none, and a search
 // costs what it may return: only where the last of the few is near as well is the full number looked for.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 UNWIND $ids AS id
 MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE fact.embedding_1 IS NOT NULL
 WITH id, vector(fact.embedding_1, 384, FLOAT32) AS embedding

@@ -16,6 +16,8 @@
 //
 // why: tier and scope are compared inside the search, before the limit: items of other scopes take no place in it.
 CYPHER 25
+OPTIONAL MATCH (whose:Namespace {name: $namespace})
+WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 UNWIND range(0, size($tiers) - 1) AS place
 WITH place, $tiers[place] AS tier
 CALL (tier) {

@@ -15,4 +15,4 @@ UNWIND $rows AS row
 MERGE (entry:PassEntry {namespace: $namespace, pass_id: $pass_id, position: row.position})
 SET entry += row.properties
 WITH entry, row WHERE row.embedding IS NOT NULL
-CALL db.create.setNodeVectorProperty(entry, 'embedding', row.embedding)
+CALL db.create.setNodeVectorProperty(entry, 'embedding_1', row.embedding)

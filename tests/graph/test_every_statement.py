@@ -16,7 +16,10 @@ from remembrancer.graph import Database, queries
 
 pytestmark = pytest.mark.neo4j
 
-ABOUT_ALL = re.compile(r"CALL dbms\.components\(\)|SHOW (INDEXES|CONSTRAINTS)|CALL db\.awaitIndexes|CYPHER 25 CREATE ")
+ABOUT_ALL = re.compile(
+    r"CALL dbms\.components\(\)|CALL db\.info\(|SHOW (INDEXES|CONSTRAINTS|TRANSACTIONS)|DROP INDEX|"
+    r"CALL db\.awaitIndexes|CYPHER 25 CREATE "
+)
 """What is sent about the database as a whole, besides the files of `cypher/schema/`."""
 
 Statement = tuple[str, Mapping[str, Any]]

@@ -43,6 +43,7 @@ COMMANDS: dict[str, list[str]] = {
     "ingest": ["-", "--embedder", "none"],
     "forget": [sample_id("message", 1), "--yes"],
     "import": ["{file}"],
+    "reembed": ["--embedder", "hashing"],
 }
 """Arguments of every command that has a namespace, in the order in which they are run."""
 

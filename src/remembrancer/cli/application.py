@@ -20,6 +20,7 @@ from remembrancer.cli.ingesting import ingest
 from remembrancer.cli.local_server import browser, down, status, up
 from remembrancer.cli.past import history, passes, why
 from remembrancer.cli.recalling import recall
+from remembrancer.cli.reembedding import reembed
 from remembrancer.cli.resolving import conflicts, resolve
 from remembrancer.cli.showing import show
 from remembrancer.cli.transferring import export, take_in
@@ -49,6 +50,7 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_SERVER, down),
     (_SERVER, status),
     (_SERVER, browser),
+    (_DATABASE, reembed),
     (_DATABASE, migrate),
     (_DATABASE, doctor),
 )

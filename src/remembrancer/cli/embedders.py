@@ -64,7 +64,7 @@ async def embedder_to_write(name: str, database: Database, namespace: str) -> Ch
         MissingPackageError: The namespace's own model is not installed, or the one asked for.
     """
     if name != EmbedderName.AUTO:
-        return await _asked_for(name)
+        return await embedder_asked_for(name)
     space = await embedding_space(database, namespace)
     if space is not None:
         known = _of_space(space)
@@ -89,7 +89,7 @@ async def embedder_to_read(name: str, database: Database, namespace: str) -> Cho
         MissingPackageError: The model asked for is not installed.
     """
     if name != EmbedderName.AUTO:
-        return await _asked_for(name)
+        return await embedder_asked_for(name)
     space = await embedding_space(database, namespace)
     if space is None:
         return Choice(None, f"by words alone: namespace {namespace!r} has no vectors")
@@ -115,7 +115,12 @@ async def first_installed() -> Embedder | None:
     return None
 
 
-async def _asked_for(name: str) -> Choice:
+async def embedder_asked_for(name: str) -> Choice:
+    """The embedder of this name, loaded; not `auto`.
+
+    Raises:
+        MissingPackageError: It is not installed.
+    """
     if name == EmbedderName.NONE:
         return Choice(None, "without vectors, as asked for")
     if name.startswith(REMOTE):

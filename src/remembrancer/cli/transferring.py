@@ -1,18 +1,36 @@
-"""`export` and `import`: a whole namespace as a file."""
+"""`export` and `import`: a whole namespace as a file, and memories of others."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from remembrancer.cli.connection import NAMESPACE, NamespaceOption, Server, open_database, open_memory
+from remembrancer.cli.connection import (
+    NAMESPACE,
+    EmbedderOption,
+    NamespaceOption,
+    Server,
+    open_database,
+    open_memory,
+)
+from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
 from remembrancer.graph import Neo4jStore
+from remembrancer.lifecycle.foreign_import import ForeignReport
 from remembrancer.lifecycle.transfer_import import header_of, import_from
 from remembrancer.lifecycle.transfer_lines import TransferReport
+
+
+class ImportFormat(StrEnum):
+    """What `--format` of `import` takes."""
+
+    OWN = "remembrancer"
+    MEM0 = "mem0"
+    GRAPHITI = "graphiti"
 
 
 async def export(
@@ -36,14 +54,38 @@ async def export(
 async def take_in(
     server: Server,
     output: Output,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="An export; of mem0 or Graphiti one or more.")],
     namespace: NamespaceOption = NAMESPACE,
+    of: Annotated[
+        ImportFormat, typer.Option("--format", help="Whose files these are: remembrancer, mem0 or graphiti.")
+    ] = ImportFormat.OWN,
+    embedder: EmbedderOption = EmbedderName.AUTO,
+    vectors_by: Annotated[
+        str | None,
+        typer.Option("--vectors-by", metavar="MODEL", help="The model that made a foreign file's embeddings."),
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out foreign records that are wrong.")] = False,
 ) -> ExitCode:
-    """Read an export into an empty namespace.
+    """Read an export into an empty namespace, or memories of mem0 or Graphiti into any.
 
-    No embedding model is needed: the vectors come with the file. The whole file is checked first; a damaged line is
-    named. An import that was cut off is run again with the same file.
+    Of an export no embedding model is needed: the vectors come with the file. The whole file is checked first; a
+    damaged line is named. An import that was cut off is run again with the same file.
     """
+    if of is not ImportFormat.OWN:
+        async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
+            with output.counting("Taking in records") as progress:
+                told = await memory.import_foreign(
+                    files, format=of.value, vectors_by=vectors_by, skip_bad=skip_bad, progress=progress
+                )
+        _tell_foreign(output, told, namespace=namespace)
+        return ExitCode.FINE
+    if len(files) != 1:
+        raise typer.BadParameter("an export is one file.", param_hint="FILE")
+    if skip_bad or vectors_by is not None:
+        raise typer.BadParameter(
+            "--skip-bad and --vectors-by are for files of mem0 and Graphiti.", param_hint="--format"
+        )
+    file = files[0]
     space = header_of(file).space
     async with (
         server.reach(output) as address,
@@ -54,6 +96,18 @@ async def take_in(
             report = await import_from(store, file, progress=progress)
     _tell(output, report, namespace=namespace)
     return ExitCode.FINE
+
+
+def _tell_foreign(output: Output, report: ForeignReport, *, namespace: str) -> None:
+    kinds = [kind for kind in report.created if report.created[kind] or report.known.get(kind)]
+    rows = [[kind, f"{report.created[kind]:,}", f"{report.known.get(kind, 0):,}"] for kind in kinds]
+    output.table("kind", "new", "known", rows=rows, numbers=("new", "known"))
+    if report.left:
+        output.text("", "Not carried:", *(f"  {name}: {count:,}" for name, count in report.left.items()))
+    if report.bad:
+        told = (f"  {one.file}, line {one.line}: {one.problem}" for one in report.problems)
+        output.text("", f"Left out as wrong: {report.bad:,}", *told)
+    output.document({"namespace": namespace, **report.model_dump(mode="json")})
 
 
 def _tell(output: Output, report: TransferReport, *, namespace: str) -> None:

@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from remembrancer.graph import queries
+from remembrancer.graph.spaces import SpaceGuard
 from remembrancer.graph.values import as_vector
 from remembrancer.ports import Hit, MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, keys, moment, query_vector, similarity, whole_number
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Neo4jIndex(MemoryIndex):
     """Similarity search over the records of one store."""
 
-    def __init__(self, store: Neo4jStore, *, number: int, dimensions: int | None) -> None:
+    def __init__(self, store: Neo4jStore, *, guard: SpaceGuard, dimensions: int | None) -> None:
         self._store = store
-        self._number = number
+        self._guard = guard
         self._dimensions = dimensions
 
     def serves(self, store: MemoryStore) -> bool:
@@ -48,16 +48,8 @@ class Neo4jIndex(MemoryIndex):
         least = similarity(least)
         if self._dimensions is None or most == 0:
             return []
-        rows = await self._store.database.read(
-            queries.load(name, self._number, self._dimensions),
-            {
-                "namespace": self._store.namespace,
-                "embedding": as_vector(vector),
-                "limit": most,
-                "least": least - SIMILARITY_TOLERANCE,
-                **filters,
-            },
-        )
+        parameters = {"embedding": as_vector(vector), "limit": most, "least": least - SIMILARITY_TOLERANCE, **filters}
+        rows = await self._guard.searched(name, parameters)
         return [Hit(row["id"], row["score"]) for row in rows]
 
     async def search_entities(
@@ -131,14 +123,8 @@ class Neo4jIndex(MemoryIndex):
         found: list[list[Hit]] = [[] for _ in vectors]
         if self._dimensions is None or not vectors or not most:
             return found
-        rows = await self._store.database.read(
-            queries.load("index.nearest_themes", self._number, self._dimensions),
-            {
-                "namespace": self._store.namespace,
-                "embeddings": [as_vector(vector) for vector in vectors],
-                "limit": most,
-            },
-        )
+        parameters = {"embeddings": [as_vector(vector) for vector in vectors], "limit": most}
+        rows = await self._guard.searched("index.nearest_themes", parameters)
         for row in rows:
             found[row["place"]].append(Hit(row["id"], row["score"]))
         return found

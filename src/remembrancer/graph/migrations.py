@@ -47,10 +47,17 @@ class SchemaState:
     Attributes:
         applied: Checksums of the applied migrations, by version.
         spaces: Embedding spaces, the first having number 1.
+        retired: Numbers of those that no namespace needs any more; they have no indexes.
     """
 
     applied: dict[int, str]
     spaces: tuple[EmbeddingSpace, ...]
+    retired: frozenset[int] = frozenset()
+
+    @property
+    def in_use(self) -> list[tuple[int, EmbeddingSpace]]:
+        """The spaces that have indexes, with their numbers."""
+        return [(number, space) for number, space in enumerate(self.spaces, 1) if number not in self.retired]
 
 
 def migrations() -> tuple[Migration, ...]:
@@ -75,6 +82,7 @@ def _state(row: Row) -> SchemaState:
     return SchemaState(
         applied=dict(zip(row["versions"], row["checksums"], strict=True)),
         spaces=tuple(EmbeddingSpace(model=model, dimensions=dimensions) for model, dimensions in spaces),
+        retired=frozenset(row["retired"]),
     )
 
 
@@ -114,7 +122,7 @@ async def migrate(database: Database, *, clock: Clock) -> list[str]:
     """
     done = await _apply(database, check_state(await schema_state(database)), clock=clock)
     state = await schema_state(database)
-    statements = _statements(*(enumerate(state.spaces, 1) if state is not None else ()))
+    statements = _statements(*(state.in_use if state is not None else ()))
     missing, _ = missing_and_wrong(needed_indexes(statements), await database.read(SHOW, {}))
     if not missing:
         return done
@@ -142,7 +150,7 @@ async def _apply(database: Database, missing: list[Migration], *, clock: Clock) 
                 await _change(database, statement)
         if missing:
             # A newer library may search more of a space that is there already.
-            for statement in _space_statements(*enumerate(state.spaces, 1)):
+            for statement in _space_statements(*state.in_use):
                 await _change(database, statement)
             await _await_indexes(database)
             await _record(transaction, state, missing)
@@ -177,21 +185,56 @@ async def space_number(database: Database, space: EmbeddingSpace, *, clock: Cloc
     Raises:
         MigrationError: The space is new and its indexes could not be made.
     """
-    state = await schema_state(database)
-    if state is not None and space in state.spaces:
-        return state.spaces.index(space) + 1
+    number = _number_of(await schema_state(database), space)
+    if number is not None:
+        return number
     async with database.holding() as transaction:
         state = _state(first(await transaction.run(queries.load("schema.claim"), {"now": clock()})))
-        if space in state.spaces:
-            return state.spaces.index(space) + 1
-        spaces = (*state.spaces, space)
-        logger.info("adding embedding space %d: %s, %d dimensions", len(spaces), space.model, space.dimensions)
-        for statement in queries.statements(queries.load("schema.vector_indexes", len(spaces), space.dimensions)):
+        number = _number_of(state, space)
+        if number is not None:
+            return number
+        spaces = state.spaces if space in state.spaces else (*state.spaces, space)
+        number = spaces.index(space) + 1
+        logger.info("adding embedding space %d: %s, %d dimensions", number, space.model, space.dimensions)
+        for statement in _space_statements((number, space)):
             await _change(database, statement)
         await _await_indexes(database)
-        parameters = {"models": [s.model for s in spaces], "dimensions": [s.dimensions for s in spaces]}
-        await transaction.run(queries.load("schema.record_spaces"), parameters)
-    return len(spaces)
+        await _record_spaces(transaction, spaces, state.retired - {number})
+    return number
+
+
+async def retire_space(database: Database, number: int, *, namespace: str, clock: Clock) -> bool:
+    """Drop the vector indexes of a space that a namespace has left, unless another one needs them; whether it did.
+
+    Raises:
+        MigrationError: An index could not be dropped.
+    """
+    async with database.holding() as transaction:
+        state = _state(first(await transaction.run(queries.load("schema.claim"), {"now": clock()})))
+        asked = {"namespace": namespace, "number": number}
+        if (
+            number in state.retired
+            or first(await transaction.run(queries.load("reembedding.others"), asked))["is_used"]
+        ):
+            return False
+        logger.info("dropping the indexes of embedding space %d, which no namespace needs any more", number)
+        for index in needed_indexes(_space_statements((number, state.spaces[number - 1]))):
+            await _change(database, f"DROP INDEX {index.name} IF EXISTS")
+        await _record_spaces(transaction, state.spaces, state.retired | {number})
+    return True
+
+
+def _number_of(state: SchemaState | None, space: EmbeddingSpace) -> int | None:
+    return next((number for number, known in state.in_use if known == space), None) if state is not None else None
+
+
+async def _record_spaces(transaction: Transaction, spaces: tuple[EmbeddingSpace, ...], retired: frozenset[int]) -> None:
+    parameters = {
+        "models": [one.model for one in spaces],
+        "dimensions": [one.dimensions for one in spaces],
+        "retired": sorted(retired),
+    }
+    await transaction.run(queries.load("schema.record_spaces"), parameters)
 
 
 async def namespace_space(
@@ -230,6 +273,8 @@ async def namespace_space(
             actual_model=space.model,
             actual=space.dimensions,
         )
+    if number in state.retired:  # it was left by all others at the moment at which this one came
+        await space_number(database, stored, clock=clock)
     return number, stored
 
 
@@ -247,7 +292,7 @@ async def check_indexes(database: Database) -> list[str]:
     state = await schema_state(database)
     if state is None:
         return ["the database was never migrated: run `remembrancer migrate`"]
-    needed = needed_indexes(_statements(*enumerate(state.spaces, 1)))
+    needed = needed_indexes(_statements(*state.in_use))
     rows = await database.read(SHOW, {})
     missing, wrong = missing_and_wrong(needed, rows)
     building = ["indexes are still being built: wait"] if are_being_built(needed, rows) else []
@@ -316,5 +361,7 @@ __all__ = [
     "namespace_space",
     "prepare",
     "require_indexes",
+    "retire_space",
     "schema_state",
+    "space_number",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from remembrancer.graph import queries
 from remembrancer.graph import records as rows
 from remembrancer.graph.connection import Database, Row, first
+from remembrancer.graph.spaces import SpaceGuard
 from remembrancer.graph.values import as_vector, closed_token, namespace_token
 from remembrancer.ports.arguments import query_vector
 from remembrancer.ports.recall import Candidate, Candidates, Evidence, Findings, RecallQuestion
@@ -17,6 +18,9 @@ from remembrancer.records.instant import parse_instant
 
 _END = dt.datetime.max.replace(tzinfo=dt.UTC)
 _FURTHER = 4
+_SEARCHES = frozenset(
+    {"recall", "recall_candidates", "by_embedding", "by_embedding_listed", "by_embedding_theme_first"}
+)
 HUB_DEGREE = 1_000
 """From more relationships than this on an entity is a hub, of which a walk reads no more than it may visit."""
 
@@ -31,12 +35,14 @@ class GraphRetrieval:
         database: Database,
         namespace: str,
         *,
+        guard: SpaceGuard | None = None,
         number: int,
         dimensions: int | None,
         hub_degree: int = HUB_DEGREE,
     ) -> None:
         self._database = database
         self._namespace = namespace
+        self._guard = guard or SpaceGuard(database, namespace, number=number, space=None)
         self._number = number
         self._dimensions = dimensions
         self._hub_degree = hub_degree
@@ -56,6 +62,8 @@ class GraphRetrieval:
         return await self._answer(f"{name}_hubs", **parameters)
 
     async def _answer(self, name: str, **parameters: Any) -> Row:
+        if name in _SEARCHES:
+            return first(await self._guard.searched(f"retrieval.{name}", parameters))
         query = queries.load(f"retrieval.{name}", self._number, self._dimensions or 384)
         return first(await self._database.read(query, {"namespace": self._namespace, **parameters}))
 
@@ -100,8 +108,7 @@ class GraphRetrieval:
         """The best evidence for a question, ranked inside the database."""
         name = "recall" if question.embedding is not None and self._dimensions is not None else "recall_text"
         parameters = self._recall_parameters(question)
-        query = queries.load(f"retrieval.{name}", self._number, self._dimensions or 384)
-        row = first(await self._database.read(query, {"namespace": self._namespace, **parameters}))
+        row = await self._answer(name, **parameters)
         return Findings(
             tuple(_evidence(item) for item in row["evidence"]),
             candidates=row["candidates"],
@@ -112,10 +119,9 @@ class GraphRetrieval:
 
     async def gather_candidates(self, question: RecallQuestion) -> Candidates:
         """What `recall` would rank, unranked."""
-        query = queries.load("retrieval.recall_candidates", self._number, self._dimensions or 384)
         parameters = self._recall_parameters(question)
         del parameters["limit"], parameters["asks_when"]
-        row = first(await self._database.read(query, {"namespace": self._namespace, **parameters}))
+        row = await self._answer("recall_candidates", **parameters)
         return Candidates(
             tuple(_candidate(item) for item in row["candidates"]),
             lowest=row["lowest"],

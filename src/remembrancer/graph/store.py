@@ -16,8 +16,10 @@ from remembrancer.graph.index import Neo4jIndex
 from remembrancer.graph.ledger import Neo4jLedger
 from remembrancer.graph.migrations import namespace_space, prepare, require_indexes
 from remembrancer.graph.namesakes import NamesakeSearch
+from remembrancer.graph.reembedding import Neo4jReembedding
 from remembrancer.graph.retrieval import GraphRetrieval
 from remembrancer.graph.serving import RunRegister
+from remembrancer.graph.spaces import SEARCHES, SpaceGuard
 from remembrancer.graph.survey import FactSurvey
 from remembrancer.graph.tiers import Neo4jTiers
 from remembrancer.graph.trail import GraphTrail
@@ -75,25 +77,35 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
         """
         self.database = database
         self._namespace = namespace
-        self._number: int = space[0] if space is not None else 1
-        self._space: EmbeddingSpace | None = space[1] if space is not None else None
         self._clock = clock
         self._usage = UsageCounter(database, namespace)
         self._ledger = Neo4jLedger(database, namespace, clock=clock)
+        self._bind(space)
+        self._reembedding = Neo4jReembedding(database, namespace, moved=self._bind, clock=clock)
+
+    def _bind(self, space: tuple[int, EmbeddingSpace] | None) -> None:
+        """Read and write in an embedding space from here on."""
+        database, namespace, clock = self.database, self._namespace, self._clock
+        self._number: int = space[0] if space is not None else 1
+        self._space: EmbeddingSpace | None = space[1] if space is not None else None
+        self._guard = SpaceGuard(database, namespace, number=self._number, space=self._space)
         self._dimensions: int = space[1].dimensions if space is not None else 384
         dimensions = self._space.dimensions if self._space is not None else None
-        self._index = Neo4jIndex(self, number=self._number, dimensions=dimensions)
+        self._index = Neo4jIndex(self, guard=self._guard, dimensions=dimensions)
         self._trail = GraphTrail(database, namespace, number=self._number, dimensions=self._dimensions)
-        self._tiers = Neo4jTiers(database, namespace, number=self._number, space=self._space)
+        self._tiers = Neo4jTiers(database, namespace, guard=self._guard, number=self._number, space=self._space)
         self._transfer = Neo4jTransfer(
             database,
             namespace,
             number=self._number,
             dimensions=self._dimensions,
+            guard=self._guard,
             ledger=self._ledger,
             clock=clock,
         )
-        self._retrieval = GraphRetrieval(database, namespace, number=self._number, dimensions=dimensions)
+        self._retrieval = GraphRetrieval(
+            database, namespace, guard=self._guard, number=self._number, dimensions=dimensions
+        )
 
     @classmethod
     @asynccontextmanager
@@ -182,11 +194,18 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
         return self._transfer
 
     @property
+    def reembedding(self) -> Neo4jReembedding:
+        """Moves this namespace to another embedding space."""
+        return self._reembedding
+
+    @property
     def counts_usage(self) -> bool:
         """Whether uses of facts are counted; not for a user without write rights."""
         return not self._usage.is_off
 
     async def _read(self, name: str, **parameters: Any) -> list[Row]:
+        if name in SEARCHES:
+            return await self._guard.searched(name, parameters)
         dimensions = self._space.dimensions if self._space is not None else 384
         query = queries.load(name, self._number, dimensions)
         return await self.database.read(query, {"namespace": self._namespace, **parameters})
@@ -205,6 +224,7 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
         """Write a batch in one transaction; errors as in the port.
 
         Raises:
+            EmbeddingSpaceMismatchError: The namespace has been re-embedded since the store was opened.
             NotFoundError: Facts are to be added to a theme that is not stored. Nothing was written.
         """
         if idempotency_key is not None:
@@ -220,10 +240,13 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
             attempts += 1
             if attempts > _ATTEMPTS_AT_ONCE:
                 await transaction.run(queries.load("write.in_turn"), {"namespace": self._namespace})
+            pending = await self._guard.entered(transaction)
             writer = BatchWriter(
                 transaction, namespace=self._namespace, space=self._number, dimensions=self._dimensions, now=now
             )
-            return await writer.write(checked, idempotency_key=idempotency_key)
+            receipt = await writer.write(checked, idempotency_key=idempotency_key)
+            await self._guard.outdate(transaction, pending, receipt=receipt)
+            return receipt
 
         return await self.database.write(work)
 

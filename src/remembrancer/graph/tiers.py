@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from remembrancer.graph import queries
 from remembrancer.graph.connection import Database, Row, Transaction, first
+from remembrancer.graph.spaces import SpaceGuard
 from remembrancer.graph.values import as_json, as_vector, from_json
 from remembrancer.ports.arguments import query_vector, similarity, whole_number
 from remembrancer.ports.tiers import MAX_CANDIDATES, FoundItem, TierStore, checked_items, checked_tiers
@@ -23,12 +24,16 @@ class Neo4jTiers(TierStore):
     Args:
         database: Where the items live; its schema is up to date.
         namespace: Whose memory.
+        guard: Keeps to the embedding space that the namespace is in.
         number: Number of the namespace's embedding space.
         space: That space; without one nothing can be put, and nothing is found.
     """
 
-    def __init__(self, database: Database, namespace: str, *, number: int, space: EmbeddingSpace | None) -> None:
+    def __init__(
+        self, database: Database, namespace: str, *, guard: SpaceGuard, number: int, space: EmbeddingSpace | None
+    ) -> None:
         self._database = database
+        self._guard = guard
         self._namespace = namespace
         self._number = number
         self._space = space
@@ -42,7 +47,9 @@ class Neo4jTiers(TierStore):
         parameters = {"namespace": self._namespace, "rows": [_row(item) for item in checked]}
 
         async def work(transaction: Transaction) -> None:
+            pending = await self._guard.entered(transaction)
             await transaction.run(text, parameters)
+            await self._guard.outdate(transaction, pending, items=checked)
 
         await self._database.write(work)
 
@@ -64,16 +71,13 @@ class Neo4jTiers(TierStore):
         if self._space is None or not wanted or not most:
             return []
         parameters = {
-            "namespace": self._namespace,
             "tiers": wanted,
             "scope": whose,
             "embedding": as_vector(vector),
             "limit": most,
             "least": least - SIMILARITY_TOLERANCE,
         }
-        found = await self._database.read(
-            queries.load("tier.nearest", self._number, self._space.dimensions), parameters
-        )
+        found = await self._guard.searched("tier.nearest", parameters)
         return [_found(row) for row in found]
 
     async def clear(self, tiers: Sequence[Tier] = DURABLE_TIERS) -> None:

@@ -11,6 +11,7 @@ from remembrancer.graph.connection import Database, Row, Transaction, first
 from remembrancer.graph.ledger import Neo4jLedger, pass_properties, verdict_properties
 from remembrancer.graph.passes import entry_row
 from remembrancer.graph.serving import serving_from
+from remembrancer.graph.spaces import SpaceGuard
 from remembrancer.graph.values import as_json, as_vector, from_json, from_vector
 from remembrancer.ports.serving import MAX_RUNS, Serving
 from remembrancer.ports.transfer import Transfer
@@ -28,6 +29,7 @@ class Neo4jTransfer(Transfer):
         namespace: Whose memory.
         number: Number of the namespace's embedding space.
         dimensions: Length of its vectors.
+        guard: Keeps to that space.
         ledger: The namespace's.
         clock: Tells when an import was begun.
     """
@@ -39,6 +41,7 @@ class Neo4jTransfer(Transfer):
         *,
         number: int,
         dimensions: int,
+        guard: SpaceGuard,
         ledger: Neo4jLedger,
         clock: Clock,
     ) -> None:
@@ -46,6 +49,7 @@ class Neo4jTransfer(Transfer):
         self._namespace = namespace
         self._number = number
         self._dimensions = dimensions
+        self._guard = guard
         self._ledger = ledger
         self._clock = clock
 
@@ -56,11 +60,13 @@ class Neo4jTransfer(Transfer):
     async def _read(self, name: str, **parameters: Any) -> list[Row]:
         return await self._database.read(*self._statement(name, parameters))
 
-    async def _write(self, *statements: tuple[str, dict[str, Any]]) -> list[Row]:
+    async def _write(self, *statements: tuple[str, dict[str, Any]], items: Sequence[TierItem] = ()) -> list[Row]:
         async def work(transaction: Transaction) -> list[Row]:
+            pending = await self._guard.entered(transaction)
             rows: list[Row] = []
             for name, parameters in statements:
                 rows = await transaction.run(*self._statement(name, parameters))
+            await self._guard.outdate(transaction, pending, items=items)
             return rows
 
         return await self._database.write(work)
@@ -188,7 +194,7 @@ class Neo4jTransfer(Transfer):
         """Write items as they are."""
         rows = [_item_row(item) for item in items]
         ordered = sorted(rows, key=lambda row: (row["tier"], row["scope"], row["id"]))
-        await self._write(("transfer.put_tier_items", {"rows": ordered}))
+        await self._write(("transfer.put_tier_items", {"rows": ordered}), items=items)
 
 
 def _by_key(receipts: Sequence[tuple[str, Receipt]]) -> list[tuple[str, Receipt]]:

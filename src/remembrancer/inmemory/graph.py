@@ -206,6 +206,11 @@ class RecordGraph:
         """Replace a fact by itself with other usage."""
         self.facts[fact.id] = fact
 
+    def revise(self, kind: RecordKind, record: Any) -> None:
+        """Replace a record by itself with another embedding."""
+        self._by_kind[kind][record.id] = record
+        self._changed(kind)
+
     def _forget_statement(self, fact_id: str) -> None:
         stored = self.facts.get(fact_id)
         if stored is not None and stored.statement is not None:

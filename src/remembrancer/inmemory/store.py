@@ -14,6 +14,7 @@ from remembrancer.inmemory.graph import KINDS, RecordGraph
 from remembrancer.inmemory.history import evidence, history
 from remembrancer.inmemory.index import InMemoryIndex
 from remembrancer.inmemory.ledger import InMemoryLedger
+from remembrancer.inmemory.reembedding import InMemoryReembedding
 from remembrancer.inmemory.serving import RunRegister
 from remembrancer.inmemory.tiers import InMemoryTiers
 from remembrancer.inmemory.transaction import Transaction
@@ -88,6 +89,15 @@ class InMemoryStore(RunRegister, MemoryStore):
         self._ledger = InMemoryLedger(self._graph, clock=clock)
         self._tiers = InMemoryTiers(space)
         self._transfer = InMemoryTransfer(self._graph, self._receipts, self._tiers)
+        self._reembedding = InMemoryReembedding(
+            self._namespace, self._graph, self._tiers, space=lambda: self._space, moved=self._bind
+        )
+
+    def _bind(self, space: EmbeddingSpace) -> None:
+        """Be in another embedding space from here on."""
+        self._space = space
+        self._tiers.move(space)
+        self._index = InMemoryIndex(self)
 
     @property
     def namespace(self) -> str:
@@ -118,6 +128,11 @@ class InMemoryStore(RunRegister, MemoryStore):
     def transfer(self) -> InMemoryTransfer:
         """Carries what of this namespace no other part reads or writes whole."""
         return self._transfer
+
+    @property
+    def reembedding(self) -> InMemoryReembedding:
+        """Moves this namespace to another embedding space."""
+        return self._reembedding
 
     @property
     def record_graph(self) -> RecordGraph:

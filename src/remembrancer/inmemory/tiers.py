@@ -38,6 +38,10 @@ class InMemoryTiers(TierStore):
         """All items, in the order in which they came first."""
         return list(self._items.values())
 
+    def move(self, space: EmbeddingSpace) -> None:
+        """Be in another embedding space, of which all items have vectors."""
+        self._space = space
+
     def replace(self, items: Sequence[TierItem]) -> None:
         """Store items as they are, their uses too, each in place of the one with its tier, scope and id."""
         self._items.update({(item.tier, item.scope, item.id): item for item in items})

@@ -73,27 +73,37 @@ class MemoryBase(Traced):
         if llm is not None and not isinstance(llm, LanguageModel):
             raise InvalidInputError("llm", f"expected a language model, got {type(llm).__name__}")
         self.store = store
-        self.index = index
-        self.embedder = embedder
         own = store.ledger if isinstance(store, KeepsLedger) else None
         self.ledger = ledger if ledger is not None else own
         self._llm = llm
         self._clock = clock
         self._echoes = Echoes(clock=clock)
+        self._segmenter = segmenter or SimpleEpisodeSegmenter(clock=clock)
+        self._extractor = extractor or _extractor(llm, clock)
+        self._clusterer = clusterer or ConsolidatingThemeClusterer(
+            assignment_threshold=THEME_SIMILARITY, merge_threshold=THEME_MERGE_SIMILARITY, clock=clock
+        )
+        self._wire(index, embedder)
+
+    def _wire(self, index: MemoryIndex, embedder: Embedder | None) -> None:
+        self.index = index
+        self.embedder = embedder
         self._ingestion = Ingestion(
-            store=store,
+            store=self.store,
             index=index,
-            segmenter=segmenter or SimpleEpisodeSegmenter(clock=clock),
-            extractor=extractor or _extractor(llm, clock),
-            clusterer=clusterer
-            or ConsolidatingThemeClusterer(
-                assignment_threshold=THEME_SIMILARITY, merge_threshold=THEME_MERGE_SIMILARITY, clock=clock
-            ),
+            segmenter=self._segmenter,
+            extractor=self._extractor,
+            clusterer=self._clusterer,
             embedder=embedder,
-            renewal=Renewal(ThemeNamer(llm)),
-            model=llm,
+            renewal=Renewal(ThemeNamer(self._llm)),
+            model=self._llm,
             echoes=self._echoes,
         )
+
+    def _embed_with(self, embedder: Embedder) -> None:
+        """Go on with another model, in whose space the store is now; an index of the store's own follows it there."""
+        index = getattr(self.store, "index", self.index)
+        self._wire(index, embedder)
 
     @property
     def namespace(self) -> str:

@@ -14,8 +14,10 @@ from remembrancer.inmemory import InMemoryStore
 from remembrancer.lifecycle.gatekeeping import FactGatekeeper
 from remembrancer.memory.agent import AgentHooks
 from remembrancer.memory.consolidation import Consolidation
+from remembrancer.memory.foreign import Foreign
 from remembrancer.memory.lessons import GatedLessons
 from remembrancer.memory.reading import Reading
+from remembrancer.memory.reembedding import Reembedding
 from remembrancer.memory.rereading import Rereading
 from remembrancer.memory.statements import Stating
 from remembrancer.memory.transfer import Transferring
@@ -39,7 +41,19 @@ DEFAULT_NAMESPACE = "default"
 """The namespace of local and in-memory memories, and of the command line, when none is named."""
 
 
-class Memory(AgentHooks, Reading, Rereading, Stating, Consolidation, GatedLessons, Truth, Upkeep, Transferring):
+class Memory(
+    AgentHooks,
+    Reading,
+    Rereading,
+    Stating,
+    Consolidation,
+    GatedLessons,
+    Truth,
+    Upkeep,
+    Transferring,
+    Reembedding,
+    Foreign,
+):
     """A temporal memory of one namespace; opened by `Memory.connect`, `Memory.local` or `Memory.in_memory`."""
 
     @classmethod

@@ -68,7 +68,7 @@ class EmbeddingSpaceMismatchError(EmbeddingDimensionMismatchError):
         self.args = (
             f"namespace {namespace!r} holds embeddings of {expected_model!r} ({expected} dimensions), but was opened "
             f"with {actual_model!r} ({actual} dimensions); open it with the model it was filled with, or use another "
-            "namespace for the new model",
+            "namespace for the new model, or move this one to it: remembrancer reembed",
         )
         self.namespace = namespace
         self.expected_model = expected_model

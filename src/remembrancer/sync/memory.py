@@ -19,8 +19,10 @@ from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Se
 from remembrancer.records import Clock, system_clock
 from remembrancer.sync.agent import SyncAgentHooks
 from remembrancer.sync.consolidation import SyncConsolidation
+from remembrancer.sync.foreign import SyncForeign
 from remembrancer.sync.lessons import SyncGatedLessons
 from remembrancer.sync.reading import SyncReading
+from remembrancer.sync.reembedding import SyncReembedding
 from remembrancer.sync.rereading import SyncRereading
 from remembrancer.sync.statements import SyncStating
 from remembrancer.sync.tiers import SyncTiers
@@ -43,6 +45,8 @@ class SyncMemory(
     SyncUpkeep,
     SyncTiers,
     SyncTransferring,
+    SyncReembedding,
+    SyncForeign,
 ):
     """A memory whose methods block; opened by `connect`, `local` or `in_memory` in a `with` statement."""
 
