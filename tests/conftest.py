@@ -32,6 +32,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("remembrancer")
 
+# A start-up archive that is there is used; making one in the background would compete with the tests.
+os.environ.setdefault("REMEMBRANCER_START_ARCHIVE", "use")
+
 STORES = [pytest.param("inmemory", id="inmemory"), pytest.param("neo4j", id="neo4j", marks=pytest.mark.neo4j)]
 
 

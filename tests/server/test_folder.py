@@ -125,6 +125,26 @@ def test_a_wanted_port_that_is_taken_is_an_error(folder: DatabaseFolder, listene
     assert caught.value.address == f"localhost:{listener}"
 
 
+def test_a_store_of_a_later_neo4j_is_left_alone(folder: DatabaseFolder) -> None:
+    folder.prepare()
+    folder.check_version("2026.08.1")
+    folder.note_version("2026.08.1")
+    for same_or_later in ("2026.08.1", "2026.10.0", "2027.01"):
+        folder.check_version(same_or_later)
+    with pytest.raises(ServerUnavailableError, match=r"last used by Neo4j 2026\.08\.1.*install") as caught:
+        folder.check_version("2026.07.2")
+    assert str(folder.path) in str(caught.value)
+    assert os.name != "posix" or mode(folder.path / "store.json") == 0o600
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"neo4j": "soon"}', "[1]"])
+def test_a_damaged_version_file_is_named(folder: DatabaseFolder, text: str) -> None:
+    folder.prepare()
+    (folder.path / "store.json").write_text(text)
+    with pytest.raises(ServerUnavailableError, match=r"store\.json does not say which Neo4j"):
+        folder.check_version("2026.08.1")
+
+
 def test_a_torn_state_file_counts_as_none(folder: DatabaseFolder) -> None:
     folder.prepare()
     (folder.path / "server.json").write_text('{"supervisor_pid": 1')

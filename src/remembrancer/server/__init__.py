@@ -7,10 +7,12 @@ packages.
 
 from __future__ import annotations
 
+from remembrancer.server.archive import remove_archives
 from remembrancer.server.distribution import Distribution, Progress, cache_folder, install
 from remembrancer.server.folder import default_path
 from remembrancer.server.java import Java, find_java
 from remembrancer.server.local import LocalServer, ServerStatus, down, status, up
+from remembrancer.server.training import make_archive
 
 __all__ = [
     "Distribution",
@@ -23,6 +25,8 @@ __all__ = [
     "down",
     "find_java",
     "install",
+    "make_archive",
+    "remove_archives",
     "status",
     "up",
 ]

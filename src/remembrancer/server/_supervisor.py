@@ -68,7 +68,7 @@ class Supervisor:
         for name in ("SIGTERM", "SIGINT", "SIGHUP"):
             if hasattr(signal, name):
                 with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
-                    loop.add_signal_handler(getattr(signal, name), self._stop.set)
+                    loop.add_signal_handler(getattr(signal, name), self._begin_to_stop)
         control = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self._process = self._start_jvm()
         self._control_port: int = control.sockets[0].getsockname()[1]
@@ -81,7 +81,7 @@ class Supervisor:
         stop = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait({ended, stop}, return_when=asyncio.FIRST_COMPLETED)
         if not ended.done():
-            self._change("stopping")
+            self._begin_to_stop()
             self._process.terminate()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(ended), STOP_SECONDS)
@@ -166,6 +166,12 @@ class Supervisor:
         for writer in self._users | self._watchers:
             writer.write(message)
 
+    def _begin_to_stop(self) -> None:
+        # State and event change in one step: a user that came between them would hold a server that goes away.
+        self._stop.set()
+        if self._state in ("starting", "ready"):
+            self._change("stopping")
+
     async def _become_ready(self) -> None:
         # The password is offered only after our own JVM said that it holds the ports: before that, somebody else's
         # process could be listening there.
@@ -174,6 +180,8 @@ class Supervisor:
         deadline = asyncio.get_running_loop().time() + FIRST_ANSWER_SECONDS
         while True:
             problem = await asyncio.to_thread(first_query, self._bolt_port, self._username, self._password)
+            if self._stop.is_set():
+                return
             if problem is None or problem.startswith(UNAUTHORIZED):
                 self._authenticated = problem is None
                 self._change("ready")
@@ -206,7 +214,7 @@ class Supervisor:
             else:
                 self._watchers.add(writer)
             if verb == "stop":
-                self._stop.set()
+                self._begin_to_stop()
             writer.write(self._message())
             await writer.drain()
             if verb != "status" and self._state not in ("stopped", "failed"):
@@ -223,7 +231,7 @@ class Supervisor:
             writer.close()
 
     def _leave_after(self, seconds: float) -> None:
-        self._linger = asyncio.get_running_loop().call_later(seconds, self._stop.set)
+        self._linger = asyncio.get_running_loop().call_later(seconds, self._begin_to_stop)
 
     def _stay(self) -> None:
         if self._linger is not None:

@@ -3,8 +3,10 @@
 conf/  data/  logs/  run/      Neo4j's own
 credentials.json               user name and password, mode 0600
 ports.json                     the ports it listened on last; kept, since Browser keeps its settings per address
+store.json                     the version of Neo4j that the store was used with last
 server.json                    how to join the running server, mode 0600; absent when none runs
 start.lock, supervisor.lock    locks between processes
+compact/                       a store that is being made to replace this one (`replacing`)
 """
 
 from __future__ import annotations
@@ -62,6 +64,18 @@ class RunningServer(BaseModel):
     bolt_port: int
     http_port: int
     version: str
+
+
+class StoreVersion(BaseModel):
+    """What `store.json` tells about the store."""
+
+    model_config = ConfigDict(frozen=True)
+
+    neo4j: str
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("-")[0].split("."))
 
 
 def default_path() -> Path:
@@ -135,6 +149,7 @@ class DatabaseFolder:
     def _check_ours(self) -> None:
         ours = {"conf", "data", "logs", "run", "start.lock", "supervisor.lock", "ports.json", "credentials.json"}
         ours |= {"server.json", "server.part", "credentials.part", "ports.part", "import", "plugins", "licenses", "lib"}
+        ours |= {"compact", "store.json", "store.part"}
         strange = sorted(entry.name for entry in self.path.iterdir() if entry.name not in ours)
         if strange:
             raise InvalidInputError(
@@ -170,6 +185,39 @@ class DatabaseFolder:
                 'put {"username": "neo4j", "password": "..."} there',
                 address=str(self.path),
             ) from error
+
+    def check_version(self, version: str) -> None:
+        """See that a version of Neo4j can read the store: that of the last time, or a later one. Call it before a start.
+
+        Raises:
+            ServerUnavailableError: A later version wrote it, or the file that says so is damaged.
+        """
+        file = self.path / "store.json"
+        try:
+            last = StoreVersion.model_validate_json(file.read_bytes()).neo4j
+            is_newer = _numbers(last) > _numbers(version)
+        except FileNotFoundError:
+            return  # a new folder, or one from before the file was kept
+        except (OSError, ValueError) as error:
+            raise ServerUnavailableError(
+                f"{file} does not say which Neo4j used {self.path} last ({error}): remove it when that was no later one "
+                f"than {version}",
+                address=str(self.path),
+            ) from error
+        if is_newer:
+            raise ServerUnavailableError(
+                f"the store in {self.path} was last used by Neo4j {last}, and this version of remembrancer runs "
+                f"{version}, which may not read it: install the version of remembrancer that you used last, or a later "
+                "one",
+                address=str(self.path),
+            )
+
+    def note_version(self, version: str) -> None:
+        """Note which version of Neo4j uses the store, once it has started."""
+        file = self.path / "store.json"
+        text = StoreVersion(neo4j=version).model_dump_json()
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            write_private(file, text)
 
     def running(self) -> RunningServer | None:
         """What `server.json` says, or None when there is none, or a torn one. Whether it is true, joining tells."""

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from remembrancer.records.errors import ServerUnavailableError
-from remembrancer.server._kit import with_kit
+from remembrancer.server.archive import StartArchive, archive_choice, is_due, make_in_background
 from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.distribution import Progress, install
 from remembrancer.server.folder import DatabaseFolder, RunningServer, write_private
 from remembrancer.server.java import find_java
 from remembrancer.server.settings import heap_size, java_arguments, java_environment, settings_text
+from remembrancer.server.training import class_path
 
 SUPERVISOR = Path(__file__).parent / "_supervisor.py"
 ORPHAN_SECONDS = 35.0
@@ -43,18 +44,21 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     Returns as soon as the JVM runs, long before it answers.
 
     Raises:
-        ServerUnavailableError: No Java, no jars, a port taken, or the supervisor did not come up.
-        InvalidInputError: A heap size that is none.
+        ServerUnavailableError: No Java, no jars, a port taken, a store of a later Neo4j, or the supervisor did not come up.
+        InvalidInputError: A heap size that is none, or an environment variable with a value that it cannot have.
     """
+    folder.check_version(NEO4J_VERSION)
     heap = heap_size(options.heap)
     java = await asyncio.to_thread(find_java)
     distribution = await install(progress=options.progress)
-    browser = await asyncio.to_thread(with_kit, distribution.browser_jar)
-    jars = sorted(browser if jar == distribution.browser_jar else jar for jar in distribution.jars)
+    jars = await asyncio.to_thread(class_path, distribution)
+    choice = archive_choice()
+    archive = StartArchive.of(distribution, java, jars, options.jvm_options)
+    jvm_options = [*(archive.java_arguments() if choice != "off" else []), *options.jvm_options]
     credentials = folder.credentials()
     ports = folder.choose_ports(bolt=options.bolt_port, http=options.http_port, fresh=fresh_ports)
     write_private(folder.configuration / "neo4j.conf", settings_text(ports))
-    write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=options.jvm_options))
+    write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=jvm_options))
     plan = {
         "folder": str(folder.path),
         "command": [str(java.executable), f"@{folder.java_arguments}"],
@@ -65,7 +69,10 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
         "password": credentials.password,
         "version": NEO4J_VERSION,
     }
-    return await asyncio.to_thread(_spawn, folder, json.dumps(plan))
+    is_started = await asyncio.to_thread(_spawn, folder, json.dumps(plan))
+    if is_started and choice == "auto" and is_due(archive):
+        make_in_background(options.jvm_options)
+    return is_started
 
 
 def _spawn(folder: DatabaseFolder, plan: str) -> bool:

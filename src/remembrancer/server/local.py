@@ -11,17 +11,20 @@ import logging
 import os
 import re
 from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
+from remembrancer.server.archive import drop_refused
 from remembrancer.server.control import Control, News
 from remembrancer.server.distribution import Progress
 from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
+from remembrancer.server.replacing import settle
 
 logger = logging.getLogger(__name__)
 
@@ -169,6 +172,7 @@ class Opening:
         self._request = request
         self._options = options
         self._start_timeout = start_timeout
+        self._has_lock = False
         self._server: LocalServer | None = None
 
     def __await__(self) -> Generator[Any, None, LocalServer]:
@@ -184,6 +188,11 @@ class Opening:
         if self._server is not None:
             await self._server.aclose()
 
+    def under_lock(self) -> Opening:
+        """The same for a caller that holds the start lock already."""
+        self._has_lock = True
+        return self
+
     async def _open(self) -> LocalServer:
         await asyncio.to_thread(self._folder.prepare)
         problem = ""
@@ -192,6 +201,8 @@ class Opening:
             try:
                 news = await self._wait_until_ready(control, news)
                 if news.state == "ready":
+                    await asyncio.to_thread(drop_refused, self._folder)
+                    await asyncio.to_thread(self._folder.note_version, news.version)
                     return self._hold(control, news)
             except BaseException:
                 control.close()
@@ -210,10 +221,11 @@ class Opening:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + SILENT_SECONDS
         while loop.time() < deadline:
-            async with exclusive(self._folder.start_lock):
+            async with nullcontext() if self._has_lock else exclusive(self._folder.start_lock):
                 joined = await self._join()
                 if joined is None and not is_held(self._folder.supervisor_lock):
                     await self._clear_away()
+                    await asyncio.to_thread(settle, self._folder)
                     if await start_supervisor(self._folder, self._options, fresh_ports=fresh_ports):
                         joined = await self._join()
                         if joined is None:
