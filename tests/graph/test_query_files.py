@@ -25,6 +25,7 @@ NOT_QUERIES = {
 WITHOUT_NAMESPACE = {
     "browser": "shown to the owner of the database, who sees all namespaces",
     "doctor.access": "about the database, not about a memory",
+    "doctor.contents": "names all namespaces, for what works on the whole database",
     "doctor.server": "about the database, not about a memory",
     "schema": "about the schema that all namespaces share",
 }

@@ -10,6 +10,7 @@ from remembrancer._version import __version__
 from remembrancer.cli.benchmarking import extraction, retrieval
 from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
+from remembrancer.cli.compacting import compact
 from remembrancer.cli.consolidating import consolidate
 from remembrancer.cli.demonstration import demo
 from remembrancer.cli.exit_code import EXPLAINED
@@ -50,6 +51,7 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_SERVER, down),
     (_SERVER, status),
     (_SERVER, browser),
+    (_SERVER, compact),
     (_DATABASE, reembed),
     (_DATABASE, migrate),
     (_DATABASE, doctor),

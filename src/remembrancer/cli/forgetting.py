@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from remembrancer.cli.asking import DryRunOption, YesOption, agreed, as_document, show_rows
+from remembrancer.cli.compacting import check_local, compacted
 from remembrancer.cli.connection import NAMESPACE, NamespaceOption, Server, open_memory
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
@@ -69,6 +70,10 @@ async def forget(
     soft: Annotated[
         bool, typer.Option("--soft", help="Close instead of erasing; can be undone, and messages stay.")
     ] = False,
+    compact: Annotated[
+        bool,
+        typer.Option("--compact", help="Afterwards make the local server's store anew, so that no file holds it."),
+    ] = False,
     namespace: NamespaceOption = NAMESPACE,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
@@ -80,6 +85,10 @@ async def forget(
     record.
     """
     given = {"run_id": run, "agent_id": agent, "tool_name": tool, "node_id": node, "conversation": conversation}
+    if compact:
+        if soft or dry_run:
+            raise InvalidInputError("--compact", "goes with erasing for good only")
+        check_local(server)
     source = {name: value for name, value in given.items() if value is not None}
     if (record_id is not None) + bool(source) + everything != 1:
         raise InvalidInputError("ID", "say what to forget: an id, a source, or --everything, and one of them only")
@@ -94,8 +103,11 @@ async def forget(
             report = await memory.forget(target, everything=everything, hard=not soft)
             is_applied = True
             output.text("", f"Done: pass {report.pass_id}" if report.pass_id is not None else "Done.")
-        output.document({"applied": is_applied, **report.model_dump(mode="json")})
-        return ExitCode.FINE if is_applied or dry_run or is_idle else ExitCode.FAILED
+    document = {"applied": is_applied, **report.model_dump(mode="json")}
+    if compact and (is_applied or is_idle):
+        document["compaction"] = (await compacted(output, server.path)).model_dump(mode="json")
+    output.document(document)
+    return ExitCode.FINE if is_applied or dry_run or is_idle else ExitCode.FAILED
 
 
 async def _carry_out(memory: Memory, output: Output, plan: Plan, *, dry_run: bool, yes: bool) -> ExitCode:
