@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 ARGS   ?=
 
-.PHONY: help venv demo test test-long lint check format clean
+.PHONY: help venv demo test test-long test-container lint check format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make demo       the demo, in a local database"
 	@echo "make test       the suite, with a Neo4j of its own; ARGS='tests/records -k window' for a part"
 	@echo "make test-long  what takes long: kills, faults, installed wheels, walks over the whole surface"
+	@echo "make test-container  Neo4j in containers; starts an engine when none runs, needs root for that"
 	@echo "make lint       format, lint, types, layers"
 	@echo "make check      all tests and lint"
 	@echo "make format     put the code in order"
@@ -36,6 +37,9 @@ test: $(READY)
 
 test-long: $(READY)
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "long and not container" $(ARGS)
+
+test-container: $(READY)
+	@PYTHON=$(BIN)/python docker/with-engine $(BIN)/python -m pytest -m container tests/container $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff format --check
