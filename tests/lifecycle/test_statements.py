@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembrancer.inmemory import InMemoryStore
-from remembrancer.lifecycle import Assertion, assert_statements
+from remembrancer.lifecycle import Assertion, EntityResolver, apply_plan, assert_statements, plan_undo
 from remembrancer.ports import MemoryStore
 from remembrancer.providers.embedding import HashingEmbedder
-from remembrancer.records import EmbeddingSpace, Fact, InvalidInputError, Provenance
+from remembrancer.records import EmbeddingSpace, Fact, InvalidInputError, Provenance, RecordBatch
+from remembrancer.records.audit import comparable
 from remembrancer.records.window import is_valid_at
 from remembrancer.testing import OpenStore
 from remembrancer.testing.samples import START, day, entity, fact, sample_id
@@ -233,6 +234,69 @@ class TestTogether:
             await tell(store, assertion(1, "a", 1), assertion(2, "b", 2))
         assert caught.value.field == "assertions.1.id"
         assert await store.get_fact(sample_id("fact", 1)) is None
+
+
+class TestMergedEntities:
+    async def test_what_is_said_of_a_merged_entity_is_said_of_the_one_that_stands_for_it(
+        self, open_store: OpenStore
+    ) -> None:
+        store = await open_store()
+        await store.write(RecordBatch(entities=[entity(1, name="Ada"), entity(2, name="ada"), entity(3, name="ADA")]))
+        for value, subject in enumerate((ADA, ACME, INITECH), start=1):
+            await tell(store, assertion(value, value, value, subject_id=subject))
+        await EntityResolver(store, single_valued=SINGLE, clock=lambda: day(50)).resolve()
+        assert await windows(store) == [(1, 1, 2), (2, 2, 3), (3, 3, None)]
+        report = await tell(store, assertion(4, 4, 4, subject_id=INITECH, entity_ids=[ACME]))
+        assert report.standing_for == {ACME: ADA, INITECH: ADA}
+        assert (await store.get_facts(report.fact_ids))[report.fact_ids[0]].entity_ids == (ADA,)
+        assert await windows(store) == [(1, 1, 2), (2, 2, 3), (3, 3, 4), (4, 4, None)]
+
+    async def test_saying_again_what_was_said_of_a_merged_entity_changes_nothing(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        await store.write(RecordBatch(entities=[entity(1, name="Ada"), entity(2, name="ada")]))
+        told = {"subject_id": ACME, "predicate": "port", "value": 1, "valid_from": day(1)}
+        first = await assert_statements(store, [told], single_valued=SINGLE)
+        await EntityResolver(store, single_valued=SINGLE).resolve()
+        again = await assert_statements(store, [told], single_valued=SINGLE)
+        assert (again.fact_ids, again.pass_id) == (first.fact_ids, None)
+
+    async def test_an_entity_is_not_stated_to_be_related_to_itself(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        await store.write(RecordBatch(entities=[entity(1, name="Ada"), entity(2, name="ada")]))
+        await EntityResolver(store).resolve()
+        with pytest.raises(InvalidInputError) as caught:
+            await tell(store, assertion(1, None, 1, predicate="knows", object_id=ACME))
+        assert caught.value.field == "assertions.0.object_id"
+
+    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(
+        told=st.lists(
+            st.tuples(st.sampled_from((ADA, ACME)), st.integers(1, 3), st.integers(1, 5), st.sampled_from((None, 2))),
+            min_size=1,
+            max_size=6,
+        ),
+        single_valued=st.sampled_from((SINGLE, ())),
+    )
+    async def test_windows_after_a_merge_are_those_of_saying_it_all_of_one(
+        self, open_store: OpenStore, told: list[tuple[str, int, int, int | None]], single_valued: Sequence[str]
+    ) -> None:
+        store, alike = await open_store(), InMemoryStore()
+        await store.write(RecordBatch(entities=[entity(1, name="Ada"), entity(2, name="ada")]))
+        for number, (subject, value, start, length) in enumerate(told, start=1):
+            end = None if length is None else start + length
+            for one, about in ((store, subject), (alike, ADA)):
+                said = assertion(number, value, start, end, subject_id=about)
+                await assert_statements(one, [said], single_valued=single_valued, clock=lambda: day(50))
+        report = await EntityResolver(store, single_valued=single_valued, clock=lambda: day(50)).resolve()
+        assert await windows(store) == await windows(alike)
+        before = {one.id: one for one in await store.find_facts(include_invalidated=True, limit=100)}
+        assert report.pass_id is not None
+        await apply_plan(store, await plan_undo(store, report.pass_id))
+        await EntityResolver(store, single_valued=single_valued, clock=lambda: day(50)).resolve()
+        after = {one.id: one for one in await store.find_facts(include_invalidated=True, limit=100)}
+        assert {key: comparable(one) for key, one in before.items()} == {
+            key: comparable(one) for key, one in after.items()
+        }
 
 
 class TestWords:

@@ -47,6 +47,14 @@ async def resolve(
         DeleteModeName,
         typer.Option("--delete-mode", help="soft: absorbed entities are closed; hard: removed for good."),
     ] = DeleteModeName.SOFT,
+    single_valued: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--single-valued",
+            help="A predicate that holds one value at a time; can be given several times. What was said of two "
+            "entities gets the windows that it would have had, had it been said of one.",
+        ),
+    ] = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
 ) -> ExitCode:
@@ -56,7 +64,8 @@ async def resolve(
     done in one transaction, unless a record changed meanwhile. A soft merge can be undone. Ends with 1 when you say no.
     """
     async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
-        planned = await EntityResolver(memory.store, delete_mode=delete_mode.value).plan()
+        resolver = EntityResolver(memory.store, delete_mode=delete_mode.value, single_valued=single_valued or ())
+        planned = await resolver.plan()
         _tell_resolution(output, planned)
         is_applied = False
         if planned.plan.changes and not dry_run and agreed(output, _question(planned), yes=yes):

@@ -84,7 +84,7 @@ class PassWriter:
                     if isinstance(one, Fact) and isinstance(before, Fact) and one.id in putting:
                         putting[one.id] = with_uses_since(putting[one.id], before, one)
         if batch.audit is not None:
-            changed += await self._unknown_edges(batch, expected)
+            changed += await self._unknown_at_left(batch, expected)
         if changed:
             raise outdated(batch, changed)
         if batch.audit is not None and not batch.claims:
@@ -105,14 +105,15 @@ class PassWriter:
         records = (MADE_FROM[kind](row[kind]) for row in found)
         return {record.id: record for record in records}
 
-    async def _unknown_edges(
+    async def _unknown_at_left(
         self, batch: RecordBatch, expected: Mapping[RecordKind, Mapping[str, AnyRecord]]
     ) -> list[str]:
-        removed = batch.removals.get("entity")
-        if not removed:
+        left = sorted({*batch.removals.get("entity", ()), *batch.expected_unnamed})
+        if not left:
             return []
-        at = first(await self._run("pass.edges_at", ids=sorted(removed), facts=sorted(expected["fact"])))
-        return [edge_id for edge_id in at["relationships"] if edge_id not in expected["relationship"]]
+        unnamed = sorted(batch.expected_unnamed)
+        row = first(await self._run("pass.naming", ids=left, unnamed=unnamed, facts=sorted(expected["fact"])))
+        return [*row["facts"], *(one for one in row["relationships"] if one not in expected["relationship"])]
 
     async def record(self, audit: Audit, draft: ReceiptDraft) -> None:
         """Write the pass, what it did to each record, and the audit edges.

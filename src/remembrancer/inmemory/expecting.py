@@ -45,7 +45,9 @@ def _changed(graph: RecordGraph, batch: RecordBatch) -> Iterator[str]:
 
 def _of_pass(graph: RecordGraph, batch: RecordBatch, audit: Audit) -> Iterator[str]:
     known = {(kind_of(expected), expected.id) for expected in batch.expected_records}
-    for entity_id in batch.removals.get("entity", ()):
+    for entity_id in batch.expected_unnamed:
+        yield from (one for one in graph.named_by(("entity", entity_id), "fact") if ("fact", one) not in known)
+    for entity_id in {*batch.removals.get("entity", ()), *batch.expected_unnamed}:
         for edge_id in graph.named_by(("entity", entity_id), "relationship"):
             # The edge of a statement follows its fact.
             stating = graph.relationships[edge_id].fact_id

@@ -36,6 +36,8 @@ DeleteMode = Literal["soft", "hard"]
 Progress = Callable[[int, int], None]
 """Told how many facts have been looked at, and how many there are."""
 
+_LOOKS = 3
+
 
 class MemoryConsolidator:
     """Keeps a memory small: plans four phases over one look at the store, then writes them at once."""
@@ -96,17 +98,28 @@ class MemoryConsolidator:
     async def plan(self, *, progress: Progress | None = None) -> ConsolidationPlan:
         """Look, and say what would be done; writes nothing but the usage counted so far.
 
+        How many facts are too many depends on all of them: when somebody closes some of them during the look, it is
+        taken anew, three times in all. After that the last one stands, and may prune as many more as were closed.
+
         Raises:
             ServerUnavailableError: The database could not be reached.
         """
         await self._store.flush_usage()
-        survey = survey_of(self._store, self._index, page=self._batch_size)
+        looks = 0
+        while True:
+            survey = survey_of(self._store, self._index, page=self._batch_size)
+            draft = await self._look(survey, progress)
+            looks += 1
+            if looks == _LOOKS or not draft.prunes_by_decay or draft.pruned.issuperset(await survey.gone()):
+                return draft.finished(self._new_id(), debug=self._debug)
+
+    async def _look(self, survey: Survey, progress: Progress | None) -> ConsolidationDraft:
         draft = ConsolidationDraft(is_soft=self._is_soft, now=require_instant(self._clock(), field="clock"))
         await self._dedup(survey, draft, progress)
         await self._decay(survey, draft)
         await self._prune_episodes(draft)
         await self._clean_themes(survey, draft)
-        return draft.finished(self._new_id(), debug=self._debug)
+        return draft
 
     async def consolidate(self, *, dry_run: bool = False, progress: Progress | None = None) -> ConsolidationReport:
         """Consolidate in one transaction; when a record changed meanwhile, look again, three times in all.

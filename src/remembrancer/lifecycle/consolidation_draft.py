@@ -61,6 +61,11 @@ class ConsolidationDraft:
         """Ids of the facts that go."""
         return {*self.lost, *self._decayed}
 
+    @property
+    def prunes_by_decay(self) -> bool:
+        """Whether facts go because there are too many."""
+        return bool(self._decayed)
+
     def take_merges(self, count: int, stored: Mapping[str, Fact], dedup: Deduplication) -> None:
         """Take what deduplication found among `count` facts; `stored` has all that it merged, as they are stored."""
         self._stored.update(stored)

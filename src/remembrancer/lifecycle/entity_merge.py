@@ -1,7 +1,8 @@
 """Merging entities of one name: who stays, what it takes over, and what becomes of facts and edges. All of it is pure.
 
 The earliest entity of a group stays, by `created_at`, then id. Facts and edges that name an absorbed one name it from
-then on; the edge of a fact's statement follows its fact. Any other edge that so becomes a copy of a live one, with the
+then on; the edge of a fact's statement follows its fact, and statements find their windows anew among those of the one
+entity. Any other edge that so becomes a copy of a live one, with the
 same ends and type and an overlapping window, is dropped, and so is one that would begin and end at the same entity; in
 soft mode "dropped" means marked, in hard mode removed.
 """
@@ -9,11 +10,20 @@ soft mode "dropped" means marked, in hard mode removed.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from remembrancer.lifecycle.plan import Change
-from remembrancer.records import Entity, Fact, Relationship
+from remembrancer.lifecycle.succession import (
+    change_of,
+    counted_statements,
+    group_of,
+    subject_of,
+    succession,
+    takes_part,
+)
+from remembrancer.records import AnyRecord, Entity, Fact, Relationship
 from remembrancer.records.assertion import windows_overlap
+from remembrancer.records.batch import ExpectedStatements
 from remembrancer.records.key import without_repeats
 from remembrancer.records.stated import with_entities
 
@@ -31,43 +41,77 @@ class EntityMerge:
 
     Attributes:
         groups: The groups, in each the entity that stays first, then the others in the order in which their values
-            count.
+            count; in the order of those that stay.
         absorbed: The entity that stands for one that is absorbed, by the absorbed one's id.
         facts_rewritten: How many facts name another entity.
+        statements_placed: How many facts say what another one says, or hold until another time, now that what was said
+            of several entities is said of one.
+        statements: How many statements there were of the subjects and predicates that the merge touches.
         relationships_rewritten: How many edges have another end.
         relationships_dropped: How many edges were dropped.
-        seen: Edges that others were dropped for, or that follow a fact: the merge leaves them alone.
+        seen: Edges that others were dropped for or that follow a fact, and statements beside those that change: the
+            merge leaves them alone.
     """
 
     def __init__(self, groups: Iterable[Sequence[Entity]], *, is_soft: bool, now: dt.datetime) -> None:
-        self.groups = [sorted(group, key=lambda entity: (entity.created_at, entity.id)) for group in groups]
+        self.groups = sorted((sorted(group, key=_by_age) for group in groups), key=lambda group: _by_age(group[0]))
         self.absorbed = {one.id: group[0].id for group in self.groups for one in group[1:]}
         self._is_soft = is_soft
         self._now = now
-        self._facts: list[Change] = []
+        self._facts: dict[str, Change] = {}
         self._edges: list[Change] = []
         self.relationships_rewritten = 0
         self.relationships_dropped = 0
-        self.seen: list[Relationship] = []
+        self.facts_rewritten = 0
+        self.statements_placed = 0
+        self.statements: tuple[ExpectedStatements, ...] = ()
+        self.seen: list[AnyRecord] = []
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes: entities that stay, facts, edges, entities that were absorbed."""
         kept = [self._enriched(group) for group in self.groups]
         lost = [self._closed(one, group[0]) for group in self.groups for one in group[1:]]
-        return (*kept, *self._facts, *self._edges, *lost)
-
-    @property
-    def facts_rewritten(self) -> int:
-        """How many facts name another entity."""
-        return len(self._facts)
+        return (*kept, *self._facts.values(), *self._edges, *lost)
 
     def take_facts(self, facts: Iterable[Fact]) -> None:
         """Let facts that name an absorbed entity name the one that stands for it, each once."""
         for fact in facts:
-            after = with_entities(fact, self.absorbed)
-            after = after.model_copy(update={"entity_ids": without_repeats(after.entity_ids)})
-            self._facts.append(Change(before=fact, after=after, reason="entities merged"))
+            self._facts[fact.id] = Change(before=fact, after=self._renamed(fact), reason="entities merged")
+        self.facts_rewritten = len(self._facts)
+
+    def touched_statements(self) -> list[tuple[str, str]]:
+        """Subjects and predicates of which the merge changes what is said, before it and after it, in order."""
+        return sorted(
+            {
+                subject_of(one)
+                for change in self._facts.values()
+                for one in (change.before, change.after)
+                if isinstance(one, Fact) and one.statement is not None
+            }
+        )
+
+    def take_statements(self, stored: Sequence[Fact], single_valued: Collection[str]) -> None:
+        """Give what is now said of one entity the windows that it would have had, had it been said of that one.
+
+        Args:
+            stored: All facts that state something of `touched_statements`.
+            single_valued: Canonical predicates that hold one value at a time.
+        """
+        self.statements = counted_statements(self.touched_statements(), stored)
+        before = {fact.id: fact for fact in stored}
+        renamed = {fact.id: self._renamed(fact) for fact in stored}
+        groups = {group_of(renamed[fact_id], single_valued) for fact_id in self._facts if fact_id in renamed}
+        taking = [
+            fact for fact in renamed.values() if takes_part(fact, renamed) and group_of(fact, single_valued) in groups
+        ]
+        for place in succession(taking, single_valued):
+            fact_id = place.fact.id
+            if place.fact != renamed[fact_id]:
+                self.statements_placed += 1
+                self._facts[fact_id] = change_of(place, before[fact_id])
+            elif fact_id not in self._facts:
+                self.seen.append(before[fact_id])
 
     def ends_of(self, edge: Relationship) -> Ends:
         """Ends and type that an edge has after the merge."""
@@ -108,6 +152,10 @@ class EntityMerge:
                 kept.setdefault(ends, []).append(moved)
         self.seen += seen.values()
 
+    def _renamed(self, fact: Fact) -> Fact:
+        renamed = with_entities(fact, self.absorbed)
+        return renamed.model_copy(update={"entity_ids": without_repeats(renamed.entity_ids)})
+
     def _standing(self, entity_id: str) -> str:
         return self.absorbed.get(entity_id, entity_id)
 
@@ -136,6 +184,10 @@ class EntityMerge:
             return Change(before=entity, after=None, reason=reason)
         update = {"invalidated_at": self._now, "updated_at": self._now, "superseded_by": stays.id}
         return Change(before=entity, after=entity.model_copy(update=update), reason=reason, superseded_by=stays.id)
+
+
+def _by_age(entity: Entity) -> tuple[dt.datetime, str]:
+    return entity.created_at, entity.id
 
 
 def _same_in(kept: Sequence[Relationship], edge: Relationship) -> Relationship | None:

@@ -14,6 +14,7 @@ from remembrancer.ports import MemoryStore
 from remembrancer.ports.pushdown import GathersNamesakes
 from remembrancer.records import Entity, Fact, Relationship, name_key
 from remembrancer.records.entity import folded_name
+from remembrancer.records.stated import named_by
 
 R = TypeVar("R")
 
@@ -26,7 +27,7 @@ class Namesakes(Protocol):
         ...
 
     async def facts_naming(self, entity_ids: Sequence[str]) -> list[Fact]:
-        """Facts that mention one of these, closed and quarantined ones too, by id."""
+        """Facts that mention one of these or state something of it, closed and quarantined ones too, by id."""
         ...
 
     async def relationships_at(self, entity_ids: Sequence[str]) -> list[Relationship]:
@@ -50,16 +51,10 @@ class PlainNamesakes:
         return _grouped(await self._all(lambda **page: self._store.find_entities(**page)))
 
     async def facts_naming(self, entity_ids: Sequence[str]) -> list[Fact]:
-        """Facts that mention one of these."""
-        found: dict[str, Fact] = {}
-        for entity_id in entity_ids:
-            facts = await self._all(
-                lambda entity_id=entity_id, **page: self._store.find_facts(
-                    entity_id=entity_id, include_invalidated=True, **page
-                )
-            )
-            found.update((fact.id, fact) for fact in facts)
-        return [found[fact_id] for fact_id in sorted(found)]
+        """Facts that mention one of these or state something of it; no listing has only those that state it."""
+        wanted = set(entity_ids)
+        facts = await self._all(lambda **page: self._store.find_facts(include_invalidated=True, **page))
+        return sorted((fact for fact in facts if not wanted.isdisjoint(named_by(fact))), key=lambda fact: fact.id)
 
     async def relationships_at(self, entity_ids: Sequence[str]) -> list[Relationship]:
         """Relationships that begin or end at one of these."""

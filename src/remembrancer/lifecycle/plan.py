@@ -38,6 +38,7 @@ from remembrancer.records import (
 )
 from remembrancer.records.audit import audit_entry
 from remembrancer.records.base import Listed, Record
+from remembrancer.records.batch import ExpectedStatements
 from remembrancer.records.instant import Instant
 from remembrancer.records.key import Id, Text
 
@@ -103,6 +104,8 @@ class Plan(Record):
         made_at: When the plan was made.
         changes: Each record once.
         seen: Records that the plan rests on though it leaves them alone; they must still be so when it is applied.
+        statements: How many statements of a subject and predicate it rests on; there must be no others by then.
+        unnamed: Entities that nothing but what the plan knows may name by then.
         is_hard: Nothing is kept of what records were before: what it removes is gone for good, and it cannot be undone.
         undoes: The pass that this one takes back.
     """
@@ -112,6 +115,8 @@ class Plan(Record):
     made_at: Instant
     changes: Listed[Change] = ()
     seen: Listed[AnyRecord] = ()
+    statements: Listed[ExpectedStatements] = ()
+    unnamed: Listed[Id] = ()
     is_hard: bool = False
     undoes: Id | None = None
 
@@ -246,6 +251,8 @@ def batch_of(plan: Plan) -> RecordBatch:
         "removals": removals,
         "expected_records": [*(one.before for one in plan.changes if one.before is not None), *plan.seen],
         "expected_absent": absent,
+        "expected_statements": plan.statements,
+        "expected_unnamed": plan.unnamed,
         # No episode takes messages that another one has got meanwhile.
         "expected_messages": {one.record_id: _messages_in(one.before) for one in plan.changes if _is_put(one)},
         "audit": audit,

@@ -7,6 +7,7 @@ resolution can be undone by its pass. Run it before conflict detection, which lo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from remembrancer.lifecycle.entity_merge import EntityMerge, untouched_ends
@@ -23,7 +24,8 @@ from remembrancer.records import (
 )
 from remembrancer.records.base import Record
 from remembrancer.records.instant import require_instant
-from remembrancer.records.key import Id
+from remembrancer.records.key import Id, require_keys
+from remembrancer.records.statement import canonical_predicate
 
 
 class ResolutionReport(Record):
@@ -33,6 +35,8 @@ class ResolutionReport(Record):
         groups_merged: Names under which two or more entities became one.
         entities_absorbed: Entities that another one now stands for.
         facts_rewritten: Facts that named an absorbed entity.
+        statements_placed: Facts that say what another one says, or hold until another time, now that what was said of
+            several entities is said of one.
         relationships_rewritten: Relationships that have another end now.
         relationships_dropped: Relationships that said what another one says, or would have led back to their start.
         pass_id: Names the pass in the history; `None`: nothing was written, since there was nothing to do or it was
@@ -42,6 +46,7 @@ class ResolutionReport(Record):
     groups_merged: int = 0
     entities_absorbed: int = 0
     facts_rewritten: int = 0
+    statements_placed: int = 0
     relationships_rewritten: int = 0
     relationships_dropped: int = 0
     pass_id: Id | None = None
@@ -62,6 +67,7 @@ class EntityResolver:
         store: MemoryStore,
         *,
         delete_mode: Literal["soft", "hard"] = "soft",
+        single_valued: Collection[str] = (),
         batch_size: int = 1_000,
         clock: Clock = system_clock,
         new_id: NewId = random_id,
@@ -71,6 +77,8 @@ class EntityResolver:
         Args:
             store: The memory.
             delete_mode: `soft` closes absorbed entities and marks dropped relationships; `hard` removes them for good.
+            single_valued: Predicates that hold one value at a time, as for `assert_statements`: what was said of two
+                entities gets the windows that it would have had, had it been said of one.
             batch_size: How many records are read at once, 1 or more.
             clock: Tells when entities are closed.
             new_id: Ids of passes.
@@ -82,6 +90,8 @@ class EntityResolver:
             raise InvalidInputError("delete_mode", f"expected 'soft' or 'hard', got {delete_mode!r}")
         self._store = store
         self._is_soft = delete_mode == "soft"
+        names = require_keys(single_valued, field="single_valued")
+        self._single_valued = frozenset(canonical_predicate(name) for name in names)
         self._batch_size = whole_number(batch_size, field="batch_size", least=1)
         self._clock = clock
         self._new_id = new_id
@@ -98,6 +108,8 @@ class EntityResolver:
         lost = list(merge.absorbed)
         if lost:
             merge.take_facts(await look.facts_naming(lost))
+            if subjects := merge.touched_statements():
+                merge.take_statements(await self._store.find_statements(subjects), self._single_valued)
             touched = await look.relationships_at(lost)
             at_lost = {edge.id for edge in touched}
             between = await look.relationships_between(untouched_ends(merge, touched))
@@ -109,12 +121,15 @@ class EntityResolver:
                 made_at=now,
                 changes=merge.changes,
                 seen=tuple(merge.seen),
+                statements=merge.statements,
+                unnamed=tuple(lost),
                 is_hard=not self._is_soft,
             ),
             report=ResolutionReport(
                 groups_merged=len(merge.groups),
                 entities_absorbed=len(lost),
                 facts_rewritten=merge.facts_rewritten,
+                statements_placed=merge.statements_placed,
                 relationships_rewritten=merge.relationships_rewritten,
                 relationships_dropped=merge.relationships_dropped,
             ),

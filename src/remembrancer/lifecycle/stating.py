@@ -1,8 +1,9 @@
 """Stating: facts with a subject, a predicate and a value, told to a memory one after the other in any order.
 
 A statement of a single-valued predicate ends the window of the value before it, in history as well as now; see
-`remembrancer.lifecycle.succession`. Reading, deciding and writing are one optimistic transaction: who states something
-of the same subject and predicate meanwhile makes it read again.
+`remembrancer.lifecycle.succession`. What is said of an entity that was merged is said of the one that stands for it.
+Reading, deciding and writing are one optimistic transaction: who states something of the same subject and predicate
+meanwhile, or merges one of its entities, makes it read again.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from typing import Any
 
 from pydantic import model_validator
 
-from remembrancer.lifecycle.plan import Change, Plan, batch_of
-from remembrancer.lifecycle.succession import Place, places, takes_part
+from remembrancer.lifecycle.plan import Plan, batch_of
+from remembrancer.lifecycle.succession import (
+    Place,
+    change_of,
+    counted_statements,
+    group_of,
+    subject_of,
+    succession,
+    takes_part,
+)
 from remembrancer.ports import Embedder, MemoryStore
 from remembrancer.records import (
     Clock,
     ConcurrencyError,
+    Entity,
     Fact,
     InvalidInputError,
     NewId,
@@ -30,17 +40,11 @@ from remembrancer.records import (
     system_clock,
 )
 from remembrancer.records.base import Listed, Record, Request, build
-from remembrancer.records.batch import ExpectedStatements
 from remembrancer.records.instant import Instant, require_instant
 from remembrancer.records.key import Id, Key, NonEmptyKey, NonEmptyText, Text, derived_id, require_keys, without_repeats
+from remembrancer.records.stated import with_entities
 from remembrancer.records.statement import Statement, StatementKind, canonical_predicate, composed_content
 from remembrancer.records.vector import Embedding, stored_vector
-
-SUCCESSION_REASON = "statement:succession"
-"""Why the window of a statement was ended, or was reopened: by what was said before and after it."""
-
-CONFIRMATION_REASON = "statement:confirmation"
-"""Why a statement is closed that another one had made before, of the same time."""
 
 _ATTEMPTS = 20
 _PAUSE = 0.02
@@ -112,6 +116,7 @@ class StatementReport(Record):
 
     Attributes:
         fact_ids: The fact of each assertion, in order.
+        standing_for: The entity that stands for one named in the assertions which was merged, by the merged one's id.
         confirmed: The fact that had said the same before, by the assertion's fact, which is closed in its favour.
         superseded: Facts stored before whose window was ended.
         reopened: Facts stored before that hold again, since what was said of a time between parts them from the fact
@@ -120,6 +125,7 @@ class StatementReport(Record):
     """
 
     fact_ids: Listed[Id] = ()
+    standing_for: dict[Id, Id] = {}
     confirmed: dict[Id, Id] = {}
     superseded: Listed[Id] = ()
     reopened: Listed[Id] = ()
@@ -156,17 +162,21 @@ async def assert_statements(
     alone = frozenset(canonical_predicate(one) for one in require_keys(single_valued, field="single_valued"))
     now = require_instant(clock(), field="clock")
     given = [_read(one, place) for place, one in enumerate(_listed(assertions))]
-    facts = await _facts_of(store, given, embedder, now=now)
-    if not facts:
+    said = await _facts_of(store, given, embedder, now=now)
+    if not said:
         return StatementReport()
     for attempt in range(1, _ATTEMPTS + 1):
-        stored = await store.find_statements(sorted({_subject(fact) for fact in facts}))
+        entities = await _entities_named(store, said)
+        standing = _standing(entities)
+        facts = [_about(fact, standing, place) for place, fact in enumerate(said)]
+        stored = await store.find_statements(sorted({subject_of(fact) for fact in facts}))
         plan, report = _planned(facts, stored, alone, pass_id=new_id(), now=now)
+        report = report.model_copy(update={"standing_for": standing})
         if plan.is_empty:
             return report
-        batch = batch_of(plan).model_copy(update={"expected_statements": _expected(facts, stored)})
+        plan = plan.model_copy(update={"seen": (*plan.seen, *entities.values())})
         try:
-            await store.write(batch, idempotency_key=idempotency_key)
+            await store.write(batch_of(plan), idempotency_key=idempotency_key)
         except (ConcurrencyError, PlanOutdatedError):
             await _check_free(store, facts, stored)
             if attempt == _ATTEMPTS:
@@ -254,6 +264,38 @@ async def _embedded(facts: list[Fact], embedder: Embedder | None) -> list[Fact]:
     ]
 
 
+async def _entities_named(store: MemoryStore, facts: Sequence[Fact]) -> dict[str, Entity]:
+    """The stored ones of the entities that facts name, and those that stand for merged ones."""
+    found: dict[str, Entity] = {}
+    wanted = without_repeats(entity_id for fact in facts for entity_id in fact.entity_ids)
+    while wanted:
+        found.update(await store.get_entities(wanted))
+        nearer = without_repeats(one.superseded_by for one in found.values() if one.superseded_by is not None)
+        wanted = tuple(entity_id for entity_id in nearer if entity_id not in found and entity_id not in wanted)
+    return found
+
+
+def _standing(entities: Mapping[str, Entity]) -> dict[str, str]:
+    standing: dict[str, str] = {}
+    for entity_id in sorted(entities):
+        last, met = entity_id, {entity_id}
+        while (last in entities) and (nearer := entities[last].superseded_by) is not None and nearer not in met:
+            last = nearer
+            met.add(last)
+        if last != entity_id:
+            standing[entity_id] = last
+    return standing
+
+
+def _about(fact: Fact, standing: Mapping[str, str], place: int) -> Fact:
+    """The fact about those that stand for its entities."""
+    named = with_entities(fact, standing)
+    statement = _statement(named)
+    if statement.object_id == statement.subject_id:
+        raise InvalidInputError(f"assertions.{place}.object_id", "was merged with the subject: both are one entity")
+    return named.model_copy(update={"entity_ids": without_repeats(named.entity_ids)})
+
+
 async def _check_free(store: MemoryStore, facts: Sequence[Fact], stored: Sequence[Fact]) -> None:
     known = {fact.id for fact in stored}
     taken = await store.get_facts([fact.id for fact in facts if fact.id not in known])
@@ -268,19 +310,21 @@ def _planned(
 ) -> tuple[Plan, StatementReport]:
     before = {fact.id: fact for fact in stored}
     fresh = [fact for place, fact in enumerate(facts) if not _is_known(fact, before, place)]
-    groups: dict[tuple[str, ...], list[Fact]] = {}
-    for fact in fresh:
-        groups.setdefault(_group(fact, alone), [])
-    for fact in [*stored, *fresh]:
-        group = groups.get(_group(fact, alone))
-        if group is not None and (fact.id not in before or takes_part(fact, before)):
-            group.append(fact)
-    placed = [place for group in groups.values() for place in places([one for one in group if not one.is_quarantined])]
+    groups = {group_of(fact, alone) for fact in fresh}
+    taking = [fact for fact in stored if group_of(fact, alone) in groups and takes_part(fact, before)]
+    placed = succession([*taking, *fresh], alone)
     placed += [Place(fact, None) for fact in fresh if fact.is_quarantined]
     changed = [place for place in placed if place.fact != before.get(place.fact.id)]
     seen = tuple(place.fact for place in placed if place.fact == before.get(place.fact.id))
-    changes = tuple(_change(place, before.get(place.fact.id)) for place in changed)
-    plan = Plan(pass_id=pass_id, kind="update", made_at=now, changes=changes, seen=seen)
+    changes = tuple(change_of(place, before.get(place.fact.id)) for place in changed)
+    plan = Plan(
+        pass_id=pass_id,
+        kind="update",
+        made_at=now,
+        changes=changes,
+        seen=seen,
+        statements=counted_statements(map(subject_of, facts), stored),
+    )
     return plan, _report(facts, placed, changed, before, pass_id if changes else None)
 
 
@@ -291,11 +335,6 @@ def _is_known(fact: Fact, before: Mapping[str, Fact], place: int) -> bool:
     if (_statement(other).value_key, other.valid_from) != (_statement(fact).value_key, fact.valid_from):
         raise InvalidInputError(f"assertions.{place}.id", f"{fact.id} is the id of another fact")
     return True
-
-
-def _change(place: Place, before: Fact | None) -> Change:
-    reason = CONFIRMATION_REASON if place.is_confirmation else SUCCESSION_REASON
-    return Change(before=before, after=place.fact, reason=reason, superseded_by=place.replaced_by)
 
 
 def _report(
@@ -318,29 +357,6 @@ def _report(
         reopened=tuple(place.fact.id for place, was in old if place.fact.is_live and not was.is_live),
         pass_id=pass_id,
     )
-
-
-def _expected(facts: Sequence[Fact], stored: Sequence[Fact]) -> tuple[ExpectedStatements, ...]:
-    keys = {_statement(fact).key: _statement(fact) for fact in facts}
-    counts = dict.fromkeys(keys, 0)
-    for fact in stored:
-        counts[_statement(fact).key] += 1
-    return tuple(
-        ExpectedStatements(subject_id=one.subject_id, predicate=one.predicate, facts=counts[key])
-        for key, one in keys.items()
-    )
-
-
-def _group(fact: Fact, alone: Collection[str]) -> tuple[str, ...]:
-    statement = _statement(fact)
-    if canonical_predicate(statement.predicate) in alone:
-        return statement.key, statement.kind
-    return statement.key, statement.kind, statement.value_key
-
-
-def _subject(fact: Fact) -> tuple[str, str]:
-    statement = _statement(fact)
-    return statement.subject_id, canonical_predicate(statement.predicate)
 
 
 def _statement(fact: Fact) -> Statement:

@@ -8,10 +8,20 @@ windows do not depend on the order in which statements arrive. Everything here i
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from remembrancer.lifecycle.plan import Change
 from remembrancer.records import Fact
+from remembrancer.records.batch import ExpectedStatements
+from remembrancer.records.statement import Statement, canonical_predicate
+
+SUCCESSION_REASON = "statement:succession"
+"""Why the window of a statement was ended, or was reopened: by what was said before and after it."""
+
+CONFIRMATION_REASON = "statement:confirmation"
+"""Why a statement is closed that another one had made before, of the same time."""
 
 
 @dataclass
@@ -62,6 +72,54 @@ def takes_part(fact: Fact, others: Mapping[str, Fact]) -> bool:
     return closer is not None and (_value(closer) == _value(fact) or fact.valid_until == fact.valid_from)
 
 
+def subject_of(fact: Fact) -> tuple[str, str]:
+    """Subject and canonical predicate of a fact with a statement, as `MemoryStore.find_statements` takes them."""
+    statement = _statement(fact)
+    return statement.subject_id, canonical_predicate(statement.predicate)
+
+
+def counted_statements(subjects: Iterable[tuple[str, str]], stored: Iterable[Fact]) -> tuple[ExpectedStatements, ...]:
+    """How many of the stored facts state something of each of these subjects and predicates."""
+    counts = Counter(subject_of(fact) for fact in stored)
+    return tuple(
+        ExpectedStatements(subject_id=subject, predicate=predicate, facts=counts[subject, predicate])
+        for subject, predicate in sorted(set(subjects))
+    )
+
+
+def group_of(fact: Fact, single_valued: Collection[str]) -> tuple[str, ...]:
+    """What the facts of one succession share.
+
+    Args:
+        fact: A fact with a statement.
+        single_valued: Canonical predicates that hold one value at a time; of others each value is a succession.
+    """
+    statement = _statement(fact)
+    if canonical_predicate(statement.predicate) in single_valued:
+        return statement.key, statement.kind
+    return statement.key, statement.kind, statement.value_key
+
+
+def succession(facts: Sequence[Fact], single_valued: Collection[str]) -> list[Place]:
+    """The windows of facts with statements, each in the succession that it belongs to; quarantined ones have none.
+
+    Args:
+        facts: All that take part.
+        single_valued: As for `group_of`.
+    """
+    groups: dict[tuple[str, ...], list[Fact]] = {}
+    for fact in facts:
+        if not fact.is_quarantined:
+            groups.setdefault(group_of(fact, single_valued), []).append(fact)
+    return [place for group in groups.values() for place in places(group)]
+
+
+def change_of(place: Place, before: Fact | None) -> Change:
+    """What becomes of one fact, as a change of a plan."""
+    reason = CONFIRMATION_REASON if place.is_confirmation else SUCCESSION_REASON
+    return Change(before=before, after=place.fact, reason=reason, superseded_by=place.replaced_by)
+
+
 def places(facts: Sequence[Fact]) -> list[Place]:
     """The window of each fact of one succession, in order of time.
 
@@ -98,5 +156,9 @@ def _places_of(run: _Run) -> list[Place]:
 
 
 def _value(fact: Fact) -> str:
+    return _statement(fact).value_key
+
+
+def _statement(fact: Fact) -> Statement:
     assert fact.statement is not None  # noqa: S101 - only facts with a statement get here
-    return fact.statement.value_key
+    return fact.statement

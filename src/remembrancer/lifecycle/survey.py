@@ -21,13 +21,20 @@ NEAR_AT_MOST = 100
 
 
 class Survey(Protocol):
-    """One look at the live, unquarantined facts of a store and at its themes."""
+    """One look at the live, unquarantined facts of a store and at its themes.
+
+    The facts are those there were when `fact_ids` was asked for: what others add later belongs to a later look.
+    """
 
     searched_at_once: int
     """For how many facts near duplicates are best asked at once."""
 
     async def fact_ids(self) -> Sequence[str]:
         """All of them, in listing order."""
+        ...
+
+    async def gone(self) -> Collection[str]:
+        """Those that somebody has closed, quarantined or removed since."""
         ...
 
     async def near(self, fact_ids: Sequence[str], *, min_similarity: float) -> Mapping[str, Sequence[str]]:
@@ -75,6 +82,11 @@ class PlainSurvey:
         async for facts in self._pages():
             self._facts.update((fact.id, fact) for fact in facts)
         return list(self._facts)
+
+    async def gone(self) -> Collection[str]:
+        """Those that are no longer listed."""
+        left = {fact.id async for facts in self._pages() for fact in facts}
+        return self._facts.keys() - left
 
     async def _pages(self) -> AsyncIterator[list[Fact]]:
         offset = 0
@@ -138,10 +150,17 @@ class PushedSurvey:
         self._store = store
         self._surveyor = surveyor
         self._page = page
+        self._known: frozenset[str] = frozenset()
 
     async def fact_ids(self) -> Sequence[str]:
         """All of them, in listing order."""
-        return await self._surveyor.active_fact_ids()
+        found = await self._surveyor.active_fact_ids()
+        self._known = frozenset(found)
+        return found
+
+    async def gone(self) -> Collection[str]:
+        """Those that are no longer live and unquarantined."""
+        return self._known.difference(await self._surveyor.active_fact_ids())
 
     async def near(self, fact_ids: Sequence[str], *, min_similarity: float) -> Mapping[str, Sequence[str]]:
         """Near duplicates of each fact that has any."""
@@ -150,9 +169,10 @@ class PushedSurvey:
 
     async def facts(self, fact_ids: Sequence[str]) -> Mapping[str, Fact]:
         """Those of these that are still live and not quarantined."""
+        wanted = [fact_id for fact_id in fact_ids if fact_id in self._known]
         found: dict[str, Fact] = {}
-        for start in range(0, len(fact_ids), self._page):
-            facts = await self._store.get_facts(fact_ids[start : start + self._page])
+        for start in range(0, len(wanted), self._page):
+            facts = await self._store.get_facts(wanted[start : start + self._page])
             found.update((fact.id, fact) for fact in facts.values() if fact.is_live and not fact.is_quarantined)
         return found
 
@@ -167,9 +187,14 @@ class PushedSurvey:
     ) -> Sequence[str]:
         """Ids of the facts that count least."""
         uses = {fact_id: fact.access_count or 0 for fact_id, fact in merged.items()}
-        return await self._surveyor.weakest_facts(
-            count, uses=uses, without=without, now=now, half_life_days=half_life_days
-        )
+        passed_over = set(without)
+        while True:
+            found = await self._surveyor.weakest_facts(
+                count, uses=uses, without=passed_over, now=now, half_life_days=half_life_days
+            )
+            if not (newer := [fact_id for fact_id in found if fact_id not in self._known]):
+                return found
+            passed_over.update(newer)
 
     async def themes_naming(self, fact_ids: Collection[str]) -> Sequence[Theme]:
         """Themes that list one of these facts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from remembrancer.lifecycle import (
@@ -23,7 +23,11 @@ class Truth(MemoryBase):
     """The methods of `Memory` that merge entities, find conflicts and judge what wants to come in."""
 
     async def resolve_entities(
-        self, *, delete_mode: Literal["soft", "hard"] = "soft", dry_run: bool = False
+        self,
+        *,
+        delete_mode: Literal["soft", "hard"] = "soft",
+        single_valued: Collection[str] = (),
+        dry_run: bool = False,
     ) -> ResolutionReport:
         """Merge entities that have one name and one type, with their facts and relationships, in one transaction.
 
@@ -32,6 +36,8 @@ class Truth(MemoryBase):
 
         Args:
             delete_mode: `soft` closes absorbed entities and marks doubled relationships; `hard` removes them for good.
+            single_valued: Predicates that hold one value at a time, as for `assert_statements`: what was said of two
+                entities gets the windows that it would have had, had it been said of one.
             dry_run: Only say what would be done.
 
         Raises:
@@ -39,7 +45,7 @@ class Truth(MemoryBase):
             PlanOutdatedError: Others kept changing the same records. Nothing was written.
             ServerUnavailableError: The database could not be reached.
         """
-        resolver = EntityResolver(self.store, delete_mode=delete_mode, clock=self._clock)
+        resolver = EntityResolver(self.store, delete_mode=delete_mode, single_valued=single_valued, clock=self._clock)
         return await resolver.resolve(dry_run=dry_run)
 
     async def find_conflicts(

@@ -58,6 +58,8 @@ class RecordBatch(Record):
             `PlanOutdatedError` is raised. Usage counts may differ: uses that were counted since are added to those
             of a fact that this batch puts.
         expected_absent: Ids of records that this batch puts and that must not be stored before, by kind; likewise.
+        expected_unnamed: Ids of entities that no fact and no relationship may name before this write, but for expected
+            records and the edges of their statements; likewise.
         audit: What to record of this write as a lifecycle pass. With it, an entity is removed only when every
             relationship at it is among the expected records; otherwise likewise.
         scrub: What to take out of the audit trail, since records are erased.
@@ -79,6 +81,7 @@ class RecordBatch(Record):
     expected_statements: Listed[ExpectedStatements] = ()
     expected_records: Listed[AnyRecord] = ()
     expected_absent: dict[RecordKind, Listed[Id]] = {}
+    expected_unnamed: Listed[Id] = ()
     audit: Audit | None = None
     scrub: Scrub | None = None
 

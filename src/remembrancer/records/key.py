@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, StringConstraints
@@ -148,6 +148,6 @@ Id = Annotated[str, AfterValidator(check_id)]
 """A field that holds a UUID."""
 
 
-def without_repeats(values: Sequence[str]) -> tuple[str, ...]:
+def without_repeats(values: Iterable[str]) -> tuple[str, ...]:
     """The values in their order, each once: where it came first."""
     return tuple(dict.fromkeys(values))

@@ -46,6 +46,13 @@ def stated_relationship(fact: Fact) -> Relationship | None:
     )
 
 
+def named_by(fact: Fact) -> tuple[str, ...]:
+    """Ids of the entities that a fact mentions or states something of; repeats stay."""
+    statement = fact.statement
+    ends = () if statement is None else (statement.subject_id, statement.object_id)
+    return (*fact.entity_ids, *(end for end in ends if end is not None))
+
+
 def with_entities(fact: Fact, standing_for: Mapping[str, str]) -> Fact:
     """The fact with other entities in the place of some, wherever it names them; repeats stay.
 

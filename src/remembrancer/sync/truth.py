@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from remembrancer.lifecycle import Admission, Conflict, ConflictReport, ResolutionReport
@@ -15,10 +15,16 @@ class SyncTruth(SyncMemoryBase):
     """The methods of `SyncMemory` that merge entities, find conflicts and judge what wants to come in."""
 
     def resolve_entities(
-        self, *, delete_mode: Literal["soft", "hard"] = "soft", dry_run: bool = False
+        self,
+        *,
+        delete_mode: Literal["soft", "hard"] = "soft",
+        single_valued: Collection[str] = (),
+        dry_run: bool = False,
     ) -> ResolutionReport:
         """Merge entities that have one name and one type, as `Memory.resolve_entities`."""
-        return self.run(self._memory.resolve_entities, delete_mode=delete_mode, dry_run=dry_run)
+        return self.run(
+            self._memory.resolve_entities, delete_mode=delete_mode, single_valued=single_valued, dry_run=dry_run
+        )
 
     def find_conflicts(
         self,

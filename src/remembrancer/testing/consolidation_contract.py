@@ -135,6 +135,18 @@ class TestSurveys:
         assert await survey.weakest(2, merged=merged, without=ids[-2:-1], **asked) == [ids[-3], ids[-4]]
         assert await survey.weakest(0, merged={}, without=(), **asked) == []
 
+    async def test_a_look_is_at_the_facts_that_there_were(self, open_store: OpenStore) -> None:
+        store = await self._filled(open_store)
+        survey = survey_of(store, store.index, page=100)
+        ids = await survey.fact_ids()
+        await store.put_fact(fact(2_000, embedding=direction(1), valid_from=day(-900)))
+        await store.put_fact(fact(1, embedding=direction(1), invalidated_by="x"))
+        await store.put_fact(fact(2, embedding=direction(1), tags=[QUARANTINE_TAG]))
+        asked: dict[str, Any] = {"now": day(1), "half_life_days": 30.0}
+        assert set(await survey.weakest(len(ids), merged={}, without=(), **asked)) <= set(ids)
+        assert sample_id("fact", 2_000) not in await survey.facts([sample_id("fact", 2_000)])
+        assert set(await survey.gone()) == {sample_id("fact", 1), sample_id("fact", 2)}
+
     async def test_a_mean_leaves_out_facts_without_a_vector(self, open_store: OpenStore) -> None:
         store = await self._filled(open_store)
         survey = survey_of(store, store.index, page=100)

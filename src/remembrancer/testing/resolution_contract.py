@@ -167,6 +167,45 @@ class TestEntityResolution:
         assert report.facts_rewritten == 1
 
     @pytest.mark.parametrize("mode", ["soft", "hard"])
+    @pytest.mark.parametrize(
+        "new",
+        [
+            fact(2, entities=[3, 2]),
+            fact(2, statement=Statement(subject_id=sample_id("entity", 2), predicate="port", value=1)),
+            relationship(1, 2, 3),
+            relationship(1, 3, 2, invalidated_by=sample_id("relationship", 9)),
+        ],
+        ids=["a mention", "a statement", "an edge", "a closed edge"],
+    )
+    async def test_a_plan_is_refused_when_something_new_names_what_it_merges(
+        self, open_store: OpenStore, mode: Any, new: Any
+    ) -> None:
+        store = await open_store()
+        await store.write(RecordBatch(entities=[entity(1, name="Acme"), entity(2, name="acme")]))
+        planned = await EntityResolver(store, delete_mode=mode).plan()
+        is_fact = isinstance(new, Fact)
+        await store.write(RecordBatch(facts=[new] if is_fact else [], relationships=[] if is_fact else [new]))
+        with pytest.raises(PlanOutdatedError) as caught:
+            await apply_plan(store, planned.plan)
+        assert new.id in caught.value.changed
+        report = await EntityResolver(store, delete_mode=mode).resolve()
+        assert report.facts_rewritten + report.relationships_rewritten == 1
+        assert await store.get_relationships_for_entity(sample_id("entity", 2), include_invalidated=True) == []
+
+    async def test_a_plan_is_refused_when_more_is_stated_of_the_entity_that_stays(self, open_store: OpenStore) -> None:
+        store = await open_store()
+        first, second = (
+            fact(n, statement=Statement(subject_id=sample_id("entity", n), predicate="port", value=n)) for n in (2, 1)
+        )
+        await store.write(RecordBatch(entities=[entity(1, name="Acme"), entity(2, name="acme")], facts=[first]))
+        planned = await EntityResolver(store, single_valued=["port"]).plan()
+        await store.put_fact(second)
+        with pytest.raises(PlanOutdatedError):
+            await apply_plan(store, planned.plan)
+        report = await EntityResolver(store, single_valued=["Port"]).resolve()
+        assert report.statements_placed == 1
+
+    @pytest.mark.parametrize("mode", ["soft", "hard"])
     async def test_the_edge_of_a_statement_follows_its_fact(self, open_store: OpenStore, mode: Any) -> None:
         store = await open_store()
         statement = Statement(subject_id=sample_id("entity", 2), predicate="use", object_id=sample_id("entity", 3))

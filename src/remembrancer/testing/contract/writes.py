@@ -271,7 +271,11 @@ class TestExpectedRecords:
     async def test_a_record_that_is_not_stored_so_refuses_the_whole_write(self, open_store: OpenStore) -> None:
         store = await open_store()
         await store.write(RecordBatch(facts=[fact(1)], episodes=[episode(1, messages=[message(1)])]))
-        changed: list[Any] = [fact(1, content="another"), episode(1, messages=[message(1, content="another")]), entity(1)]
+        changed: list[Any] = [
+            fact(1, content="another"),
+            episode(1, messages=[message(1, content="another")]),
+            entity(1),
+        ]
         batch = RecordBatch(facts=[fact(2)], expected_records=[*changed, relationship(1, 1, 2)])
         with pytest.raises(PlanOutdatedError) as caught:
             await store.write(batch)
@@ -286,7 +290,10 @@ class TestExpectedRecords:
     ) -> None:
         store = await open_store()
         await store.put_fact(fact(1, entities=[1]))
-        absent: dict[RecordKind, Sequence[str]] = {"fact": [sample_id("fact", n) for n in (1, 2)], "entity": [sample_id("entity", 1)]}
+        absent: dict[RecordKind, Sequence[str]] = {
+            "fact": [sample_id("fact", n) for n in (1, 2)],
+            "entity": [sample_id("entity", 1)],
+        }
         batch = RecordBatch(facts=[fact(1, content="new"), fact(2)], entities=[entity(1)], expected_absent=absent)
         with pytest.raises(PlanOutdatedError) as caught:
             await store.write(batch)
