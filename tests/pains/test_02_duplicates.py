@@ -34,7 +34,9 @@ async def test_a_script_run_twice_doubles_nothing(memory: Memory) -> None:
     assert set(first.created["message"]) == {one for fact in before for one in fact.source_message_ids}
 
 
-@pytest.mark.parametrize("name", ["ada lovelace", "ADA  LOVELACE", "Ada\u00a0Lovelace", "\uff21da Lovelace", " Ada Lovelace. "])
+@pytest.mark.parametrize(
+    "name", ["ada lovelace", "ADA  LOVELACE", "Ada\u00a0Lovelace", "\uff21da Lovelace", " Ada Lovelace. "]
+)
 async def test_equal_names_of_one_type_meet_whatever_the_vectors_say(open_memory: OpenMemory, name: str) -> None:
     memory = await open_memory()
     far = [[1.0, *[0.0] * 63], [-1.0, *[0.0] * 63]]
