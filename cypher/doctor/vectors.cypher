@@ -2,15 +2,17 @@
 //
 // params:
 //   $namespace : STRING
-//   $has_space : BOOLEAN        whether the namespace belongs to an embedding space
 //   $most      : INTEGER        the most to count
 //   $examples  : INTEGER        the most to list
 // returns (one row):
 //   total    : INTEGER
 //   examples : LIST<STRING>
 //
-// why: a vector of another length, or one that points nowhere, is left out of the index without a word.
+// why: a vector of another length, or one that points nowhere, is left out of the index without a word. While a namespace
+// is re-embedded, and until the old vectors are removed, records have vectors of two spaces.
 CYPHER 25
+OPTIONAL MATCH (space:Namespace {name: $namespace})
+WITH [number IN [space.space, space.next_space, space.left_space] WHERE number IS NOT NULL | 'embedding_' + toString(number)] AS known
 CALL () {
   MATCH (n:Message|Episode|Fact|Theme|Entity {namespace: $namespace}) WHERE NOT n:Placeholder
   RETURN n, toLower(labels(n)[0]) + ' ' + n.id AS record, n.embedding_1 AS vector, false AS is_required
@@ -19,10 +21,10 @@ CALL () {
   RETURN n, n.tier + ' item ' + n.id AS record, n.embedding_1 AS vector, true AS is_required
   UNION ALL
   MATCH (n:PassEntry {namespace: $namespace})
-  RETURN n, 'entry ' + toString(n.position) + ' of pass ' + n.pass_id AS record, n.embedding AS vector, false AS is_required
+  RETURN n, 'entry ' + toString(n.position) + ' of pass ' + n.pass_id AS record, coalesce(n.embedding_1, n.embedding) AS vector, false AS is_required
 }
 WITH record, CASE
-    WHEN any(key IN keys(n) WHERE key STARTS WITH 'embedding_' AND (key <> 'embedding_1' OR NOT $has_space))
+    WHEN any(key IN keys(n) WHERE key STARTS WITH 'embedding_' AND NOT key IN known)
       THEN 'a vector of another embedding space'
     WHEN vector IS NULL THEN CASE WHEN is_required THEN 'no vector' END
     WHEN vector IS NOT :: LIST<FLOAT> THEN 'something else for a vector'

@@ -7,7 +7,8 @@ What is wrong is made so in a transaction that is looked at from inside and neve
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from tests.surface import public
 from remembrancer import Memory
 from remembrancer.graph import Database, Neo4jStore
 from remembrancer.graph.connection import PATIENCE, Row, Transaction
-from remembrancer.graph.doctor import Examination, examine
+from remembrancer.graph.doctor import CheckName, Examination, examine
 from remembrancer.graph.inspection import _cycles_of
 
 FACT = "MATCH (f:Fact {namespace: $namespace}) WHERE f.live AND f.statement IS NULL WITH f ORDER BY f.id LIMIT 1"
@@ -137,7 +138,7 @@ WRONGS = [
     (f"{FACT} SET f.@EMBEDDING = 'x'", "vectors"),
     (f"{FACT} SET f.embedding_999 = f.@EMBEDDING", "vectors"),
     ("MATCH (i:TierItem {namespace: $namespace}) SET i.@EMBEDDING = null", "vectors"),
-    ("MATCH (e:PassEntry {namespace: $namespace}) SET e.embedding = [1.0]", "vectors"),
+    ("MATCH (e:PassEntry {namespace: $namespace}) SET e.@EMBEDDING = [1.0]", "vectors"),
     (
         "MATCH (:Entity {namespace: $namespace})-[r:RELATES_TO {fact_id: r.fact_id}]->() SET r.fact_id = randomUUID()",
         "stated, statements",
@@ -260,3 +261,8 @@ def comes_back(start: str, closer_of: Mapping[str, str]) -> bool:
         if at == start:
             return True
     return False
+
+
+def test_every_check_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    assert [check for check in get_args(CheckName) if f"`{check}`" not in page] == []

@@ -276,7 +276,6 @@ async def _deep_findings(
 ) -> list[Finding]:
     more: dict[str, dict[str, object]] = {
         "copies": {"namespace_token": namespace_token(namespace), "closed_token": closed_token(namespace)},
-        "vectors": {"has_space": space is not None},
         "unindexed": {"sample": _SAMPLE},
     }
     common = {"namespace": namespace, "most": MAX_COUNTED, "examples": MAX_EXAMPLES}
