@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.faults.rounds import run_rounds
+from tests.faults.rounds import FAULTS, run_rounds
 
 _COLUMNS = ("rounds", "faults", "acknowledged", "refused", "lost", "half", "doubled", "broken")
 
@@ -31,6 +31,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=None, help="begin no round after so long")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=None, help="where to write the summary as JSON")
+    parser.add_argument("--faults", nargs="+", choices=FAULTS, default=FAULTS, help="only these")
+    parser.add_argument(
+        "--at-once", type=int, default=1, help="rounds beside one another, none of which kills the server"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         summary = asyncio.run(
@@ -40,6 +44,8 @@ def main() -> int:
                 seed=given.seed,
                 least_kills=given.kills,
                 seconds=given.seconds,
+                faults=given.faults,
+                at_once=given.at_once,
                 told=lambda line: print(line, flush=True),  # noqa: T201 - a program for people
             )
         )

@@ -12,7 +12,7 @@ import sys
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +58,7 @@ class Rounds:
         self._chance = random.Random(seed)
         self._spans: dict[str, tuple[int, int]] = {}
         self._twins: dict[str, list[State]] = {}
+        self._order: list[tuple[str, str]] = []
         self._killing: asyncio.Task[None] | None = None
         self.tallies: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
         self.kills: Counter[str] = Counter()
@@ -76,11 +77,13 @@ class Rounds:
         """Let go of the server."""
         await self._server.aclose()
 
-    def turn(self) -> list[tuple[str, str]]:
-        """An order of all pairs of fault and work, in which kills are twice as frequent."""
-        kills = [pair for pair in pairs() if pair[0].startswith("kill")]
-        order = [*pairs(), *kills]
-        return self._chance.sample(order, k=len(order))
+    def next_pair(self, faults: Collection[str], *, is_alone: bool) -> tuple[str, str]:
+        """A kind of fault and of work: all of them by turns, kills twice as often as the others."""
+        if not self._order:
+            order = [one for one in pairs() if one[0] in faults and (is_alone or one[1] != "migration")]
+            order += [one for one in order if one[0].startswith("kill")]
+            self._order = self._chance.sample(order, k=len(order))
+        return self._order.pop()
 
     @property
     def _auth(self) -> tuple[str, str]:
@@ -300,15 +303,14 @@ def pairs() -> list[tuple[str, str]]:
 
 
 @asynccontextmanager
-async def opening(folder: Path, *, seed: int) -> AsyncIterator[tuple[Rounds, Proxy]]:
-    """A server of its own with little memory for a transaction, and a proxy before it."""
+async def opening(folder: Path, *, seed: int) -> AsyncIterator[Rounds]:
+    """A server of its own with little memory for a transaction."""
     original = launch.settings_text
     launch.settings_text = lambda ports: f"{original(ports)}db.memory.transaction.max={TRANSACTION_MEMORY}\n"
     rounds = Rounds(folder, seed=seed)
     try:
         await rounds.start()
-        async with Proxy(rounds.port) as proxy:
-            yield rounds, proxy
+        yield rounds
     finally:
         launch.settings_text = original
         with contextlib.suppress(AttributeError):
@@ -316,7 +318,15 @@ async def opening(folder: Path, *, seed: int) -> AsyncIterator[tuple[Rounds, Pro
 
 
 async def run_rounds(
-    folder: Path, *, rounds: int, seed: int, least_kills: int = 0, seconds: float | None = None, told: Any = None
+    folder: Path,
+    *,
+    rounds: int,
+    seed: int,
+    least_kills: int = 0,
+    seconds: float | None = None,
+    faults: Collection[str] = FAULTS,
+    at_once: int = 1,
+    told: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Run rounds, each kind of fault and work in its turn, and tell what became of them.
 
@@ -326,25 +336,34 @@ async def run_rounds(
         seed: Of what chance decides.
         least_kills: Go on until so many processes were killed.
         seconds: Begin no round after so long.
+        faults: Only these.
+        at_once: How many rounds run beside one another; more than one only of faults that leave the server alone, and
+            then without migrations, which need the database for themselves.
         told: Called with a line after each round.
     """
+    if at_once > 1 and "kill server" in faults:
+        raise ValueError("a killed server would meet all rounds that run at once")
     began = time.monotonic()
-    done = 0
-    async with opening(folder, seed=seed) as (one, proxy):
-        order: list[tuple[str, str]] = []
-        while done < rounds or sum(one.kills.values()) < least_kills:
-            if seconds is not None and time.monotonic() - began > seconds:
-                break
-            if not order:
-                order = one.turn()
-            fault, work = order.pop()
-            await one.run(proxy, fault, work)
-            done += 1
-            if told is not None:
-                tally = one.tallies[fault, work]
+    count = 0
+
+    async def work(one: Rounds) -> None:
+        nonlocal count
+        async with Proxy(one.port) as proxy:
+            while count < rounds or sum(one.kills.values()) < least_kills:
+                if seconds is not None and time.monotonic() - began > seconds:
+                    return
+                fault, kind = one.next_pair(faults, is_alone=at_once == 1)
+                count += 1
+                await one.run(proxy, fault, kind)
+                tally = one.tallies[fault, kind]
                 became = "; ".join(tally.problems[-3:]) or "fine"
-                told(f"{done:4} {time.monotonic() - began:6.0f} s  {fault}, {work}: {became}")
-        return summary(one, seed=seed, done=done, seconds=round(time.monotonic() - began))
+                told(f"{time.monotonic() - began:6.0f} s  {sum(one.kills.values()):4} kills  {fault}, {kind}: {became}")
+
+    async with opening(folder, seed=seed) as one:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(at_once):
+                workers.create_task(work(one))
+        return summary(one, seed=seed, done=count, seconds=round(time.monotonic() - began))
 
 
 def summary(rounds: Rounds, *, seed: int, **more: Any) -> dict[str, Any]:
