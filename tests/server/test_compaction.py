@@ -151,7 +151,7 @@ async def test_a_compaction_killed_at_any_moment_leaves_a_whole_store(tmp_path: 
         "import asyncio, sys; from remembrancer.memory.compaction import compact; "
         "asyncio.run(compact(sys.argv[1], step=lambda what: print(what, flush=True)))"
     )
-    for moment in ("exporting", "making", "importing", "putting"):
+    for moment in ("exporting", "importing", "putting"):
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", program, str(path), stdout=asyncio.subprocess.PIPE
         )

@@ -42,6 +42,8 @@ _SYSTEM = {"db.system.name": "neo4j"}
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
 _VANISHED = "Neo.ClientError.Statement.EntityNotFound"
+_LOG_FAILED = "Neo.DatabaseError.Transaction.TransactionLogError"
+_PANICKED = "needs to be restarted"
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
@@ -257,6 +259,13 @@ class _Translation:
                 return ServerUnavailableError(f"{at}: {problem}", address=self._address)
             case exceptions.TransientError() | exceptions.DatabaseUnavailable():
                 return ServerUnavailableError(f"{at} is not ready: {error.message}", address=self._address)
+            case exceptions.Neo4jError() if error.code == _LOG_FAILED or _PANICKED in (error.message or ""):
+                problem = (
+                    "it could not write its transaction log and takes no more transactions, as when its disk is full; "
+                    "free some space and start it again (the local server: open its folder again); what was "
+                    "committed is kept"
+                )
+                return ServerUnavailableError(f"{at}: {problem}", address=self._address)
             case exceptions.Neo4jError() if error.code == _NO_DATABASE:
                 return InvalidInputError("database", f"{at}: {error.message}")
             case exceptions.Neo4jError():

@@ -35,6 +35,7 @@ FIRST_ANSWER_SECONDS: Final = 60.0  # how long a server that says it has started
 POLL_SECONDS: Final = 0.05
 OUTPUT_BYTES: Final = 20_000  # how much of the console is handed to whoever waited for a start that failed
 PR_SET_PDEATHSIG: Final = 1
+PANICKED: Final = "needs to be restarted"
 UNAUTHORIZED: Final = "Neo.ClientError.Security"
 BOLT_GREETING: Final = bytes.fromhex("6060b017 00010205 00000000 00000000 00000000")  # Bolt 5.2 or 5.1
 
@@ -166,6 +167,12 @@ class Supervisor:
         for writer in self._users | self._watchers:
             writer.write(message)
 
+    async def _check_health(self) -> None:
+        """Stop a server whose database has given up, as it does when its disk is full: a new start recovers it."""
+        problem = await asyncio.to_thread(first_query, self._bolt_port, self._username, self._password)
+        if problem is not None and PANICKED in problem:
+            self._begin_to_stop()
+
     def _begin_to_stop(self) -> None:
         # State and event change in one step: a user that came between them would hold a server that goes away.
         self._stop.set()
@@ -206,6 +213,8 @@ class Supervisor:
             if not hmac.compare_digest(str(request.get("token")).encode(), self._token.encode()):
                 return
             verb = request["verb"]
+            if verb == "hold" and self._state == "ready":
+                await self._check_health()
             if verb == "hold" and self._state in ("starting", "ready"):
                 linger = request["linger"]
                 self._pinned = self._pinned or request["keep"]

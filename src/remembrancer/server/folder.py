@@ -16,6 +16,7 @@ import hashlib
 import os
 import random
 import secrets
+import shutil
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from remembrancer.server.extra import missing_package
 USERNAME: Final = "neo4j"
 PASSWORD_BYTES: Final = 24
 HASH_ROUNDS: Final = 1024
+ROOM_BYTES: Final = 50_000_000
 # Below the range from which Linux, macOS and Windows take the ports of outgoing connections, so a port that was free
 # once has a fair chance to be free the next time.
 PORT_RANGE: Final = range(21_000, 32_000)
@@ -74,7 +76,8 @@ class StoreVersion(BaseModel):
     neo4j: str
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
+    """A version of Neo4j as numbers that can be compared."""
     return tuple(int(part) for part in version.split("-")[0].split("."))
 
 
@@ -187,7 +190,7 @@ class DatabaseFolder:
             ) from error
 
     def check_version(self, version: str) -> None:
-        """See that a version of Neo4j can read the store: that of the last time, or a later one. Call it before a start.
+        """See that a version of Neo4j can read the store: that of the last time, or a later one.
 
         Raises:
             ServerUnavailableError: A later version wrote it, or the file that says so is damaged.
@@ -195,13 +198,13 @@ class DatabaseFolder:
         file = self.path / "store.json"
         try:
             last = StoreVersion.model_validate_json(file.read_bytes()).neo4j
-            is_newer = _numbers(last) > _numbers(version)
+            is_newer = version_numbers(last) > version_numbers(version)
         except FileNotFoundError:
             return  # a new folder, or one from before the file was kept
         except (OSError, ValueError) as error:
             raise ServerUnavailableError(
-                f"{file} does not say which Neo4j used {self.path} last ({error}): remove it when that was no later one "
-                f"than {version}",
+                f"{file} does not say which Neo4j used {self.path} last ({error}): remove it when that was no later "
+                f"one than {version}",
                 address=str(self.path),
             ) from error
         if is_newer:
@@ -209,6 +212,20 @@ class DatabaseFolder:
                 f"the store in {self.path} was last used by Neo4j {last}, and this version of remembrancer runs "
                 f"{version}, which may not read it: install the version of remembrancer that you used last, or a later "
                 "one",
+                address=str(self.path),
+            )
+
+    def check_room(self) -> None:
+        """See that the disk has room for a start, which writes some files and replays the log.
+
+        Raises:
+            ServerUnavailableError: It has less than 50 MB.
+        """
+        free = shutil.disk_usage(self.path).free
+        if free < ROOM_BYTES:
+            raise ServerUnavailableError(
+                f"the disk of {self.path} has {free // 1_000_000} MB to spare, and a start needs "
+                f"{ROOM_BYTES // 1_000_000} MB: free some space and open it again; nothing is lost",
                 address=str(self.path),
             )
 

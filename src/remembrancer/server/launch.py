@@ -44,10 +44,12 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     Returns as soon as the JVM runs, long before it answers.
 
     Raises:
-        ServerUnavailableError: No Java, no jars, a port taken, a store of a later Neo4j, or the supervisor did not come up.
-        InvalidInputError: A heap size that is none, or an environment variable with a value that it cannot have.
+        ServerUnavailableError: No Java, no jars, a port taken, a store of a later Neo4j, a full disk, or the supervisor
+            did not come up.
+        InvalidInputError: A heap size that is none, or an environment variable that has no such value.
     """
     folder.check_version(NEO4J_VERSION)
+    folder.check_room()
     heap = heap_size(options.heap)
     java = await asyncio.to_thread(find_java)
     distribution = await install(progress=options.progress)
