@@ -34,7 +34,8 @@ CALL () {
   RETURN 'tier_item' AS kind, count(n) AS embedded, count(n['no_' + $new]) AS skipped,
          count(CASE WHEN n[$new] IS NULL AND n['no_' + $new] IS NULL THEN 1 END) AS missing
  UNION ALL
-  MATCH (n:PassEntry {namespace: $namespace}) WHERE n.pass_id >= '' AND coalesce(n.embedding_1, n.embedding) IS NOT NULL
+  MATCH (n:PassEntry {namespace: $namespace}) WHERE n.pass_id >= '' AND n.position >= 0
+    AND coalesce(n.embedding_1, n.embedding) IS NOT NULL
   RETURN 'kept' AS kind, count(n) AS embedded, count(n['no_' + $new]) AS skipped,
          count(CASE WHEN n[$new] IS NULL AND n['no_' + $new] IS NULL THEN 1 END) AS missing
 }
