@@ -99,6 +99,8 @@ class EntityMerge:
             single_valued: Canonical predicates that hold one value at a time.
         """
         self.statements = counted_statements(self.touched_statements(), stored)
+        # Some may have come since the facts that name absorbed entities were read.
+        self.take_facts(fact for fact in stored if fact.id not in self._facts and self._renamed(fact) != fact)
         before = {fact.id: fact for fact in stored}
         renamed = {fact.id: self._renamed(fact) for fact in stored}
         groups = {group_of(renamed[fact_id], single_valued) for fact_id in self._facts if fact_id in renamed}
