@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from remembrancer._version import __version__
+from remembrancer.cli.backing_up import backup, restore_backup
 from remembrancer.cli.benchmarking import extraction, retrieval
 from remembrancer.cli.checkup import doctor, migrate
 from remembrancer.cli.command import Coroutine, as_command
@@ -52,6 +53,8 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_SERVER, status),
     (_SERVER, browser),
     (_SERVER, compact),
+    (_SERVER, backup),
+    (_SERVER, restore_backup),
     (_DATABASE, reembed),
     (_DATABASE, migrate),
     (_DATABASE, doctor),

@@ -8,6 +8,7 @@ packages.
 from __future__ import annotations
 
 from remembrancer.server.archive import remove_archives
+from remembrancer.server.backup import Backup, backup, restore_backup
 from remembrancer.server.distribution import Distribution, Progress, cache_folder, install
 from remembrancer.server.folder import default_path
 from remembrancer.server.java import Java, find_java
@@ -15,11 +16,13 @@ from remembrancer.server.local import LocalServer, ServerStatus, down, status, u
 from remembrancer.server.training import make_archive
 
 __all__ = [
+    "Backup",
     "Distribution",
     "Java",
     "LocalServer",
     "Progress",
     "ServerStatus",
+    "backup",
     "cache_folder",
     "default_path",
     "down",
@@ -27,6 +30,7 @@ __all__ = [
     "install",
     "make_archive",
     "remove_archives",
+    "restore_backup",
     "status",
     "up",
 ]

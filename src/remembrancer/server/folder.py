@@ -230,7 +230,7 @@ class DatabaseFolder:
             )
 
     def note_version(self, version: str) -> None:
-        """Note which version of Neo4j uses the store, once it has started."""
+        """Note which version of Neo4j is about to use the store. Call it under the start lock."""
         file = self.path / "store.json"
         text = StoreVersion(neo4j=version).model_dump_json()
         if not file.exists() or file.read_text(encoding="utf-8") != text:

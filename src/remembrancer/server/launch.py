@@ -61,6 +61,7 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     ports = folder.choose_ports(bolt=options.bolt_port, http=options.http_port, fresh=fresh_ports)
     write_private(folder.configuration / "neo4j.conf", settings_text(ports))
     write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=jvm_options))
+    folder.note_version(NEO4J_VERSION)
     plan = {
         "folder": str(folder.path),
         "command": [str(java.executable), f"@{folder.java_arguments}"],

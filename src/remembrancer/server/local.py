@@ -202,7 +202,6 @@ class Opening:
                 news = await self._wait_until_ready(control, news)
                 if news.state == "ready":
                     await asyncio.to_thread(drop_refused, self._folder)
-                    await asyncio.to_thread(self._folder.note_version, news.version)
                     return self._hold(control, news)
             except BaseException:
                 control.close()

@@ -1,0 +1,265 @@
+"""Backups of a local server: its whole database in one file, checked before it gets its name, and back.
+
+Neo4j Community copies a database only while it is stopped (`dump`), so a server that runs is stopped for it. The file
+is a tar of `backup.json` and `neo4j.dump`. It holds no password: a restored folder has one of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from remembrancer._version import __version__
+from remembrancer.records.errors import InvalidInputError, RemembranceError, ServerUnavailableError
+from remembrancer.server.artifact import NEO4J_VERSION
+from remembrancer.server.distribution import install
+from remembrancer.server.exclusive import exclusive
+from remembrancer.server.folder import DatabaseFolder, Ports, version_numbers, write_private
+from remembrancer.server.java import Java, find_java
+from remembrancer.server.local import down, status, up
+from remembrancer.server.replacing import fresh_folder, replace_store, settle, wait_until_free
+from remembrancer.server.settings import java_environment, settings_text
+from remembrancer.server.training import class_path
+
+FORMAT: Final = 1
+DUMP: Final = "neo4j.dump"
+MANIFEST: Final = "backup.json"
+ADMIN_CLASS: Final = "org.neo4j.server.startup.Neo4jAdminCommand"
+_NO_PORTS: Final = Ports(bolt=7687, http=7474)  # nobody listens: the database is worked on at rest
+_CHUNK: Final = 1 << 20
+
+
+class Backup(BaseModel):
+    """What `backup.json` says of a backup.
+
+    Attributes:
+        remembrancer_backup: The version of this form, 1.
+        made_at: When, UTC.
+        neo4j: The version of Neo4j that made the dump; the same or a later one reads it.
+        remembrancer: The version of this library.
+        bytes: Size of the dump.
+        sha256: Of the dump.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    remembrancer_backup: int
+    made_at: dt.datetime
+    neo4j: str
+    remembrancer: str
+    bytes: int
+    sha256: str
+
+
+async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, force: bool = False) -> Backup:
+    """Write the whole database of a local server, all namespaces, to one file; checked before the file gets its name.
+
+    A server that runs is stopped for it, and runs again afterwards when it was pinned. Who opens the folder meanwhile
+    waits. For the check the dump is loaded beside the file, which needs room for a second store.
+
+    Args:
+        path: The database folder.
+        file: The file to write.
+        force: Replace a file that is there.
+
+    Raises:
+        InvalidInputError: There is no database, or the file exists.
+        ServerUnavailableError: Others use the server, or the file cannot be written; says what to do.
+        RemembranceError: The dump or its check failed.
+    """
+    folder, target = DatabaseFolder.at(path), _absolute(file)
+    if not (folder.path / "data" / "databases").exists():
+        raise InvalidInputError("path", f"there is no database in {folder.path}")
+    if target.exists() and not force:
+        raise InvalidInputError("file", f"{target} exists already; force replaces it")
+    java, jars = await _tools()
+    pinned = await _stopped(folder)
+    async with exclusive(folder.start_lock):
+        await asyncio.to_thread(_rest, folder)
+        made = await asyncio.to_thread(_dump, folder, target, java, jars)
+    if pinned:
+        await up(folder.path)
+    return made
+
+
+async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[str], *, force: bool = False) -> Backup:
+    """Make the database of a folder from a backup; it is checked before it takes its place, in one step.
+
+    Killed at any moment, the folder has what it had before, or all of the backup.
+
+    Args:
+        file: The backup.
+        path: The database folder; made when it does not exist.
+        force: Replace the database that the folder has.
+
+    Raises:
+        InvalidInputError: The file is no backup, damaged or of a later Neo4j; or the folder has a database already.
+        ServerUnavailableError: Others use the server of the folder, or the folder cannot be written.
+        RemembranceError: The dump could not be loaded, or its check failed. The folder is as it was.
+    """
+    folder, source = DatabaseFolder.at(path), _absolute(file)
+    made = await asyncio.to_thread(read_manifest, source)
+    if (folder.path / "data" / "databases").exists() and not force:
+        raise InvalidInputError("path", f"{folder.path} has a database already; force replaces it")
+    java, jars = await _tools()
+    folder.prepare()
+    pinned = await _stopped(folder)
+    async with exclusive(folder.start_lock):
+        await asyncio.to_thread(_rest, folder)
+        folder.credentials()
+        await asyncio.to_thread(_load, folder, source, made, java, jars)
+    if pinned:
+        await up(folder.path)
+    return made
+
+
+def read_manifest(file: Path) -> Backup:
+    """What a backup says of itself.
+
+    Raises:
+        InvalidInputError: It is none, or one of a later version.
+    """
+    try:
+        with tarfile.open(file, "r:") as tar:
+            first = tar.next()
+            content = tar.extractfile(first) if first is not None and first.name == MANIFEST else None
+            if content is None:
+                raise InvalidInputError("file", f"{file} is no backup: it does not begin with {MANIFEST}")
+            made = Backup.model_validate_json(content.read(_CHUNK))
+    except OSError as error:
+        raise InvalidInputError("file", f"{file} cannot be read: {error.strerror or error}") from error
+    except (tarfile.TarError, ValidationError) as error:
+        raise InvalidInputError("file", f"{file} is no backup, or damaged: {error}") from error
+    if made.remembrancer_backup != FORMAT or version_numbers(made.neo4j) > version_numbers(NEO4J_VERSION):
+        raise InvalidInputError(
+            "file",
+            f"{file} was made by remembrancer {made.remembrancer} with Neo4j {made.neo4j}, which this version cannot "
+            "read: install that one, or a later one",
+        )
+    return made
+
+
+def _absolute(file: str | os.PathLike[str]) -> Path:
+    return Path(file).expanduser().absolute()
+
+
+async def _tools() -> tuple[Java, list[Path]]:
+    java = await asyncio.to_thread(find_java)
+    return java, await asyncio.to_thread(class_path, await install())
+
+
+async def _stopped(folder: DatabaseFolder) -> bool:
+    """Stop the server of a folder unless others use it; whether it was pinned."""
+    found = await status(folder.path)
+    if found.users:
+        raise ServerUnavailableError(
+            f"{found.users} others use the server of {folder.path}, which must be stopped for this: close them, or "
+            "stop it with `remembrancer down`",
+            address=str(folder.path),
+        )
+    await down(folder.path)
+    return found.pinned
+
+
+def _rest(folder: DatabaseFolder) -> None:
+    wait_until_free(folder)
+    settle(folder)
+
+
+def _dump(folder: DatabaseFolder, target: Path, java: Java, jars: Sequence[Path]) -> Backup:
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=".backup-", dir=target.parent))
+        try:
+            _admin(folder.path, java, jars, "database", "dump", "neo4j", f"--to-path={scratch}")
+            _check(scratch / "check", scratch, java, jars)
+            dump = scratch / DUMP
+            with dump.open("rb") as content:
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            made = Backup(
+                remembrancer_backup=FORMAT,
+                made_at=dt.datetime.now(dt.UTC),
+                neo4j=NEO4J_VERSION,
+                remembrancer=__version__,
+                bytes=dump.stat().st_size,
+                sha256=digest,
+            )
+            write_private(scratch / MANIFEST, made.model_dump_json(indent=1))
+            part = scratch / "backup.tar"
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                with tarfile.open(fileobj=file, mode="w") as tar:
+                    for name in (MANIFEST, DUMP):
+                        tar.add(scratch / name, name)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except OSError as error:
+        raise ServerUnavailableError(f"no backup could be written to {target}: {error}", address=str(target)) from error
+    return made
+
+
+def _load(folder: DatabaseFolder, source: Path, made: Backup, java: Java, jars: Sequence[Path]) -> None:
+    try:
+        new = fresh_folder(folder)
+        dumps = folder.path / "compact" / "export"
+        dumps.mkdir(mode=0o700)
+        _unpack(source, made, dumps / DUMP)
+        _check(new.path, dumps, java, jars)
+        replace_store(folder)
+        folder.note_version(made.neo4j)
+    except OSError as error:
+        raise ServerUnavailableError(
+            f"the backup could not be loaded into {folder.path}: {error}", address=str(folder.path)
+        ) from error
+
+
+def _unpack(source: Path, made: Backup, dump: Path) -> None:
+    digest = hashlib.sha256()
+    try:
+        with tarfile.open(source, "r:") as tar, dump.open("wb") as file:
+            content = tar.extractfile(DUMP)
+            while content is not None and (chunk := content.read(_CHUNK)):
+                digest.update(chunk)
+                file.write(chunk)
+    except (tarfile.TarError, KeyError) as error:
+        raise InvalidInputError("file", f"{source} is damaged: {error}") from error
+    if digest.hexdigest() != made.sha256:
+        raise InvalidInputError("file", f"{source} is damaged: the dump in it is not the one that was made")
+
+
+def _check(home: Path, dumps: Path, java: Java, jars: Sequence[Path]) -> None:
+    """Load a dump into a home folder, and have Neo4j check the store that comes of it."""
+    _admin(home, java, jars, "database", "load", "neo4j", f"--from-path={dumps}")
+    _admin(home, java, jars, "database", "check", "neo4j", f"--report-path={home}")
+
+
+def _admin(home: Path, java: Java, jars: Sequence[Path], *command: str) -> None:
+    """Run Neo4j's own administration on a home folder that no server uses."""
+    configuration = home / "conf"
+    configuration.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not (configuration / "neo4j.conf").exists():
+        write_private(configuration / "neo4j.conf", settings_text(_NO_PORTS))
+    ran = subprocess.run(  # noqa: S603 - the Java that was found, no shell involved
+        [java.executable, "-Xmx512m", "-cp", os.pathsep.join(map(str, jars)), ADMIN_CLASS, *command],
+        env=java_environment() | dict(NEO4J_HOME=str(home), NEO4J_CONF=str(configuration)),  # noqa: C408 - set here, not read
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        umask=0o077 if os.name == "posix" else -1,
+        check=False,
+    )
+    if ran.returncode != 0:
+        said = ran.stdout.decode(errors="replace").strip()
+        raise RemembranceError(f"Neo4j's `{' '.join(command[:2])}` of {home} failed ({ran.returncode}): {said[-600:]}")

@@ -1,0 +1,107 @@
+"""A backup holds everything, is checked, overwrites nothing by itself, and comes back as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from remembrancer import Memory
+from remembrancer.records import InvalidInputError, RecordBatch, ServerUnavailableError
+from remembrancer.server import LocalServer, backup, restore_backup, status
+from remembrancer.server.backup import read_manifest
+from remembrancer.testing.samples import entity, episode, fact, message
+
+QUICK = ("-XX:TieredStopAtLevel=1",)
+
+
+def archive(file: Path, name: str, content: bytes) -> Path:
+    with tarfile.open(file, "w") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("else.json", b"{}", "does not begin with backup.json"),
+        ("backup.json", b"{}", "damaged"),
+        (
+            "backup.json",
+            b'{"remembrancer_backup": 1, "made_at": "2026-01-01T00:00:00Z", "neo4j": "2999.01.0", '
+            b'"remembrancer": "9.0", "bytes": 1, "sha256": ""}',
+            "Neo4j 2999",
+        ),
+    ],
+)
+def test_what_is_no_backup_is_refused(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+    with pytest.raises(InvalidInputError, match=problem):
+        read_manifest(archive(tmp_path / "file", name, content))
+
+
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"not a tar")
+    for file in (tmp_path / "file", tmp_path / "nothing"):
+        with pytest.raises(InvalidInputError, match="file"):
+            read_manifest(file)
+
+
+async def test_a_folder_without_a_database_has_no_backup(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="no database"):
+        await backup(tmp_path / "nothing", tmp_path / "file")
+
+
+async def exported(path: Path, file: Path) -> bytes:
+    async with (
+        LocalServer.open(path, linger=0.0, jvm_options=QUICK) as server,
+        Memory.connect(server.bolt_uri, auth=(server.username, server.password), namespace="a", warm=False) as memory,
+    ):
+        await memory.export_to(file)
+    return await asyncio.to_thread(file.read_bytes)
+
+
+@pytest.mark.neo4j
+@pytest.mark.long
+@pytest.mark.timeout(600)
+async def test_a_backup_comes_back_as_it_was(tmp_path: Path) -> None:
+    path, file = tmp_path / "memory", tmp_path / "memory.backup"
+    async with LocalServer.open(path, linger=0.0, jvm_options=QUICK) as server:
+        async with Memory.connect(
+            server.bolt_uri, auth=(server.username, server.password), namespace="a", warm=False
+        ) as memory:
+            batch = RecordBatch(
+                entities=[entity(1), entity(2)],
+                episodes=[episode(1, messages=[message(1)], facts=[1])],
+                facts=[fact(1, entities=[1], episodes=[1])],
+            )
+            await memory.store.write(batch)
+        with pytest.raises(ServerUnavailableError, match="1 others use the server"):
+            await backup(path, file)
+    before = await exported(path, tmp_path / "before.jsonl")
+    made = await backup(path, file)
+    assert (made.bytes > 0, made) == (True, read_manifest(file))
+    with pytest.raises(InvalidInputError, match="exists already"):
+        await backup(path, file)
+    assert sorted(await asyncio.to_thread(os.listdir, tmp_path)) == ["before.jsonl", "memory", "memory.backup"]
+
+    fresh = tmp_path / "fresh"
+    await restore_backup(file, fresh)
+    assert not (await status(fresh)).running
+    assert await exported(fresh, tmp_path / "after.jsonl") == before
+    with pytest.raises(InvalidInputError, match="has a database already"):
+        await restore_backup(file, fresh)
+
+    content = bytearray(await asyncio.to_thread(file.read_bytes))
+    content[len(content) // 2] ^= 1
+    await asyncio.to_thread((tmp_path / "damaged").write_bytes, content)
+    with pytest.raises(InvalidInputError, match="damaged"):
+        await restore_backup(tmp_path / "damaged", fresh, force=True)
+    assert await exported(fresh, tmp_path / "still.jsonl") == before
+    await restore_backup(file, fresh, force=True)
+    assert await exported(fresh, tmp_path / "again.jsonl") == before
