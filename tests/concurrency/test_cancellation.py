@@ -17,7 +17,7 @@ from typing import Any
 import neo4j
 import pytest
 from tests.isolation.conftest import fill
-from tests.surface import EMBEDDER, OURS, called, public
+from tests.surface import EMBEDDER, OURS, called, is_registered, public
 
 from remembrancer import Memory
 from remembrancer.graph import connection
@@ -39,7 +39,6 @@ READING = re.compile(
 
 STEPWISE = {
     ("memory", "clear"): "removes in portions",
-    ("memory", "import_from"): "clears first, and writes in portions",
     ("memory", "restore"): "is called after a forget",
     ("memory", "undo"): "is called after a forget",
     ("store", "clear"): "removes in portions",
@@ -47,7 +46,18 @@ STEPWISE = {
 }
 """What consists of several steps, of which each is whole; the same call again completes it."""
 
-CALLS = [(part, name) for part in ("memory", "store", "ledger", "tiers", "tiered", "turns") for name in public(part)]
+LEFT_OUT = {
+    ("memory", "reembed"): "changes the embedding space for good; its own tests interrupt it and go on",
+    ("memory", "import_from"): "an import that is cut off is told by the doctor; tests/transfer cut it off and go on",
+}
+
+PARTS = ("memory", "store", "ledger", "tiers", "tiered", "turns")
+CALLS = [
+    (part, name)
+    for part in PARTS
+    for name in public(part)
+    if (part, name) not in LEFT_OUT and is_registered(part, name)  # a test of its own fails for what is not
+]
 WRITING = [(part, name) for part, name in CALLS if not READING.match(name)]
 QUICK = [("store", "write"), ("store", "flush_usage"), ("tiers", "put")]
 
@@ -121,7 +131,7 @@ async def state(memory: Memory) -> list[str]:
     """All that is stored, with the ids that chance made left out."""
     await memory.store.flush_usage()
     found = await memory.store.database.read(_EVERYTHING, {"namespace": memory.namespace})  # type: ignore[attr-defined]
-    return sorted(_UUID.sub(lambda one: one.group() if OURS in one.group() else "<id>", _told(row)) for row in found)
+    return sorted(map(_told, found))
 
 
 async def wrong(memory: Memory) -> set[str]:
@@ -135,7 +145,8 @@ def _told(value: Any) -> str:
         return str(sorted((key, _told(one)) for key, one in value.items()))
     if isinstance(value, list):
         return str(sorted(map(_told, value)))
-    return str(value.raw_data.fields if hasattr(value, "raw_data") else value)
+    plain = str(value.raw_data.fields if hasattr(value, "raw_data") else value)
+    return _UUID.sub(lambda one: one.group() if OURS in one.group() else "<id>", plain)
 
 
 async def afresh(memory: Memory, name: str) -> None:
