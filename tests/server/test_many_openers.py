@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Memory
-from remembrancer.graph import connection
 from remembrancer.records import RecordBatch, ServerUnavailableError
 from remembrancer.server import LocalServer, status
 from remembrancer.testing.samples import entity, sample_id
@@ -74,7 +73,7 @@ async def test_eight_processes_open_an_empty_folder_at_once(tmp_path: Path) -> N
         servers.add(tuple(json.loads(line)))
     assert len(servers) == 1, "one server for all"
     assert (await status(path)).users == OPENERS
-    ended = await asyncio.gather(*(opener.communicate() for opener in openers))
+    ended = await asyncio.gather(*(opener.communicate(b"") for opener in openers))
     assert [out.split() for out, _ in ended] == [[b"8"]] * OPENERS, "each sees what all have written"
     assert [opener.returncode for opener in openers] == [0] * OPENERS
     await eventually_stopped(path)
@@ -82,12 +81,9 @@ async def test_eight_processes_open_an_empty_folder_at_once(tmp_path: Path) -> N
 
 
 async def test_a_memory_whose_server_was_killed_says_so_and_works_again_once_the_folder_was_opened_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     path = tmp_path / "memory"
-    defaults = connection.Database.read.__kwdefaults__
-    assert defaults is not None
-    monkeypatch.setitem(defaults, "patience", 2.0)
     async with Memory.local(path, warm=False) as memory:
         await memory.store.write(RecordBatch(entities=[entity(1)]))
         pid = (await status(path)).server_pid
