@@ -122,6 +122,7 @@ def test_every_command_with_a_namespace_is_run() -> None:
     assert set(NAMESPACED) - set(COMMANDS) == set(), "say in COMMANDS how to call it"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMESPACED)
 def test_a_command_tells_what_it_tells_of_a_namespace_by_itself(told: dict[str, list[str]], name: str) -> None:
     alone, alone_of_foreign, beside, beside_of_foreign = told[name]

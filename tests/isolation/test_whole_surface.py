@@ -125,6 +125,7 @@ def test_nothing_else_of_a_memory_is_called() -> None:
     assert plain == OPENING | TIERED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("part", "name"), CALLS)
 def test_an_answer_is_that_of_a_memory_by_itself(walks: Walks, part: str, name: str) -> None:
     alone, beside = walks.alone[part, name], walks.beside[part, name]
@@ -132,6 +133,7 @@ def test_an_answer_is_that_of_a_memory_by_itself(walks: Walks, part: str, name: 
     assert beside.foreign == alone.foreign
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("part", "name"), CALLS)
 def test_no_id_of_another_memory_is_told(walks: Walks, part: str, name: str) -> None:
     own = walks.beside[part, name].own
@@ -139,6 +141,7 @@ def test_no_id_of_another_memory_is_told(walks: Walks, part: str, name: str) -> 
     assert '"error"' not in own, own
 
 
+@pytest.mark.long
 def test_nothing_of_another_memory_is_changed(walks: Walks) -> None:
     assert any(THEIRS in one for one in walks.before)
     changed = sorted(set(walks.before) ^ set(walks.after))
