@@ -135,9 +135,9 @@ async def state(memory: Memory) -> list[str]:
 
 
 async def wrong(memory: Memory) -> set[str]:
-    """What the doctor finds wrong."""
+    """Which of the doctor's checks find something."""
     examined = await examine(memory.store.database, memory.namespace, deep=True)  # type: ignore[attr-defined]
-    return {str((one.check, one.total, one.examples)) for one in examined.findings if one.is_wrong}
+    return {one.check for one in examined.findings if one.is_wrong}
 
 
 def _told(value: Any) -> str:
@@ -168,7 +168,7 @@ async def cut_off(memory: Memory, part: str, name: str, cut: Cut, monkeypatch: p
 
 
 async def walked(memory: Memory, part: str, name: str, monkeypatch: pytest.MonkeyPatch, *, few: bool) -> None:
-    """Cancel a call at its last statement, and unless it is to be at few, at the first three and the last three."""
+    """Cancel a call at its last commit, and unless it is to be at few, at its first and last two statements."""
     await afresh(memory, name)
     untouched = await state(memory) if name != "flush_usage" else []
     known = await wrong(memory)  # the samples name some that do not name them
@@ -177,7 +177,7 @@ async def walked(memory: Memory, part: str, name: str, monkeypatch: pytest.Monke
     await cut_off(memory, part, name, counted, monkeypatch)
     whole = await state(memory)
     known |= await wrong(memory)
-    places = sorted({*range(counted.met)[-1 if few else -3 :], *range(counted.met)[: 0 if few else 3]})
+    places = sorted({*range(counted.met)[-1 if few else -2 :], *range(counted.met)[: 0 if few else 1]})
     for place in places:
         for moment in MOMENTS:
             await afresh(memory, name)
