@@ -8,6 +8,7 @@ from typing import Any
 from tests.surface import EMBEDDER
 
 from remembrancer import Memory
+from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.records import MemoryQuery, RetentionPolicy
 from remembrancer.testing.samples import day, entity
 from remembrancer.tiers import TieredMemory
@@ -55,8 +56,10 @@ async def live_through(memory: Recorded, *, elsewhere: Recorded, folder: Path) -
     await _tidy(memory)
     await _take_back(memory)
     await _work_as_agents(memory)
+    await memory.import_foreign([Path(__file__).parents[1] / "foreign" / "data" / "mem0.json"], format="mem0")
     await memory.export_to(folder / "memory.jsonl")
     await elsewhere.import_from(folder / "memory.jsonl")
+    await elsewhere.reembed(embedder=HashingEmbedder(dimensions=24))
 
 
 async def _take_in(memory: Recorded) -> None:
