@@ -295,3 +295,9 @@ def may_not_write(error: RemembranceError) -> bool:
     """Whether the database refused a statement for want of rights, or since it is open for reading only."""
     cause = error.__cause__
     return isinstance(cause, exceptions.Neo4jError) and "Forbidden" in (cause.code or "")
+
+
+def has_no_index(error: RemembranceError) -> bool:
+    """Whether the database refused a statement since an index that it names is not there."""
+    cause = error.__cause__
+    return isinstance(cause, exceptions.Neo4jError) and cause.code == "Neo.ClientError.Schema.IndexNotFound"

@@ -11,9 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remembrancer.graph import queries
-from remembrancer.graph.connection import Database, Row, Transaction
+from remembrancer.graph.connection import Database, Row, Transaction, has_no_index
 from remembrancer.graph.migrations import schema_state
-from remembrancer.records import EmbeddingSpace, EmbeddingSpaceMismatchError, MigrationError, Receipt, RecordKind
+from remembrancer.records import (
+    EmbeddingSpace,
+    EmbeddingSpaceMismatchError,
+    MigrationError,
+    Receipt,
+    RecordKind,
+    RemembranceError,
+)
 from remembrancer.records.tier import TierItem
 
 SEARCHES = frozenset({"conflict.near", "conflict.similar", "survey.near", "survey.embeddings"})
@@ -44,11 +51,19 @@ class SpaceGuard:
         """
         dimensions = 384 if self._space is None else self._space.dimensions
         text = queries.load(name, self._number, dimensions)
-        rows = await self._database.read(text, {"namespace": self._namespace, **parameters})
+        try:
+            rows = await self._database.read(text, {"namespace": self._namespace, **parameters})
+        except RemembranceError as error:
+            if has_no_index(error):  # it went with the last namespace that left the space
+                await self._look()
+            raise
         if not rows and self._space is not None:
-            found = await self._database.read(queries.load("reembedding.state"), {"namespace": self._namespace})
-            await self._require(found)
+            await self._look()
         return rows
+
+    async def _look(self) -> None:
+        found = await self._database.read(queries.load("reembedding.state"), {"namespace": self._namespace})
+        await self._require(found)
 
     async def entered(self, transaction: Transaction) -> str | None:
         """Look where the namespace is before writing; what holds vectors of the space that it is on its way to.
