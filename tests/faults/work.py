@@ -153,7 +153,7 @@ async def _filled(memory: Memory) -> None:
 
 async def _consolidate(memory: Memory, acknowledge: Acknowledge) -> None:
     if not [one for one in await memory.passes() if one.kind == "consolidation"]:
-        await memory.consolidate(max_facts=20, max_episodes=0)
+        await memory.consolidate(max_facts=20, max_episodes=2)
     acknowledge("consolidation")
 
 

@@ -201,3 +201,24 @@ async def test_thresholds_are_checked() -> None:
     with pytest.raises(InvalidInputError) as caught:
         await should_consolidate(InMemoryStore(), max_facts=-1)
     assert caught.value.field == "max_facts"
+
+
+@pytest.mark.parametrize("mode", ["soft", "hard"])
+@pytest.mark.parametrize("most", [None, 1])
+async def test_an_episode_lists_the_fact_that_took_over_from_those_read_from_it(
+    open_store: OpenStore, mode: Any, most: int | None
+) -> None:
+    store = await open_store(space=SPACE)
+    facts = [fact(n, embedding=direction(0), episodes=[n], access_count=9 - n, valid_from=day(n)) for n in (1, 2, 3)]
+    apart = [fact(4, embedding=direction(90), access_count=99, valid_from=day(40), episodes=[4])]
+    episodes = [episode(n, facts=[n], started_at=day(n), ended_at=day(n)) for n in (1, 2, 3, 4)]
+    await store.write(RecordBatch(facts=[*facts, *apart], episodes=episodes))
+    await consolidator(store, max_facts=most, max_episodes=3, delete_mode=mode, clock=lambda: day(50)).consolidate()
+    left = {one.id: one for one in await store.list_episodes(limit=10)}
+    assert set(left) == {sample_id("episode", n) for n in (2, 3, 4)}
+    stored = await store.find_facts(include_invalidated=True, limit=10)
+    for one in stored:
+        assert all(one.id in left[each].fact_ids for each in one.source_episode_ids if each in left)
+    for each in left.values():
+        held = await store.get_facts(each.fact_ids)
+        assert all(each.id in one.source_episode_ids for one in held.values())

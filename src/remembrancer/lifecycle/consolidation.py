@@ -118,6 +118,7 @@ class MemoryConsolidator:
         await self._dedup(survey, draft, progress)
         await self._decay(survey, draft)
         await self._prune_episodes(draft)
+        await self._list_merged(draft)
         await self._clean_themes(survey, draft)
         return draft
 
@@ -199,6 +200,14 @@ class MemoryConsolidator:
             if len(page) < self._batch_size:
                 break
         draft.take_episodes(pruned[::-1])
+
+    async def _list_merged(self, draft: ConsolidationDraft) -> None:
+        taken_over = draft.taken_over()
+        wanted = sorted(taken_over)
+        for start in range(0, len(wanted), self._batch_size):
+            found = await self._store.get_episodes(wanted[start : start + self._batch_size])
+            for episode_id, episode in found.items():
+                draft.take_listing(episode, taken_over[episode_id])
 
     async def _clean_themes(self, survey: Survey, draft: ConsolidationDraft) -> None:
         pruned = draft.pruned

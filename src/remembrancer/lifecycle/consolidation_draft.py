@@ -18,6 +18,7 @@ from remembrancer.lifecycle.decay import DECAY_REASON
 from remembrancer.lifecycle.dedup import Deduplication
 from remembrancer.lifecycle.plan import Change, Plan
 from remembrancer.records import Episode, Fact, Theme
+from remembrancer.records.key import without_repeats
 
 MERGE_REASON = "consolidation:merge"
 """Why a fact is put again that took over what near duplicates had."""
@@ -54,6 +55,7 @@ class ConsolidationDraft:
         self._stored: dict[str, Fact] = {}
         self._decayed: dict[str, Fact] = {}
         self._episodes: Sequence[Episode] = ()
+        self._listing: list[tuple[Episode, Episode]] = []
         self._themes: list[tuple[Theme, Theme | None]] = []
 
     @property
@@ -84,6 +86,23 @@ class ConsolidationDraft:
         """Take the episodes that go, in the order in which they go."""
         self._episodes = pruned
 
+    def taken_over(self) -> dict[str, list[str]]:
+        """Facts that now come from further episodes, by the episode; without episodes that go."""
+        going = {episode.id for episode in self._episodes}
+        found: dict[str, list[str]] = {}
+        for fact_id, state in {**self.merged, **(self._decayed if self._is_soft else {})}.items():
+            known = {*self._stored[fact_id].source_episode_ids, *going}
+            for episode_id in state.source_episode_ids:
+                if episode_id not in known:
+                    found.setdefault(episode_id, []).append(fact_id)
+        return found
+
+    def take_listing(self, episode: Episode, fact_ids: Sequence[str]) -> None:
+        """Let an episode that stays list the facts that took over from those read from it."""
+        listed = without_repeats([*episode.fact_ids, *fact_ids])
+        if listed != episode.fact_ids:
+            self._listing.append((episode, episode.model_copy(update={"fact_ids": listed})))
+
     def take_theme(self, theme: Theme, left: tuple[str, ...], embedding: Sequence[float] | None) -> None:
         """Take a theme that lost facts: those that it still lists, and their mean."""
         after = theme.model_copy(update={"fact_ids": left, "embedding": embedding}) if left else None
@@ -92,6 +111,7 @@ class ConsolidationDraft:
     def finished(self, pass_id: str, *, debug: bool) -> ConsolidationPlan:
         """The plan of all that was taken, and its report."""
         changes = tuple(self._changes())
+        listing = tuple(_change(episode, after, MERGE_REASON) for episode, after in self._listing)
         removed = sum(after is None for _, after in self._themes)
         report = ConsolidationReport(
             facts_deduped=len(self.lost),
@@ -102,7 +122,13 @@ class ConsolidationDraft:
             total_reclaimed=len(self.lost) + len(self._decayed) + len(self._episodes) + removed,
             mutation_log=tuple(_mutation(change) for change in changes) if debug else None,
         )
-        plan = Plan(pass_id=pass_id, kind="consolidation", made_at=self.now, changes=changes, is_hard=not self._is_soft)
+        plan = Plan(
+            pass_id=pass_id,
+            kind="consolidation",
+            made_at=self.now,
+            changes=(*changes, *listing),
+            is_hard=not self._is_soft,
+        )
         return ConsolidationPlan(plan=plan, report=report)
 
     def _changes(self) -> Iterable[Change]:
