@@ -194,12 +194,14 @@ async def translated() -> AsyncIterator[Database]:
         yield Database(driver, address="bolt://here")
 
 
-def server_error(code: str) -> exceptions.Neo4jError:
-    return exceptions.Neo4jError._hydrate_neo4j(code=code, message="told by the server")
+def server_error(code: str, message: str = "told by the server") -> exceptions.Neo4jError:
+    return exceptions.Neo4jError._hydrate_neo4j(code=code, message=message)
 
 
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 VANISHED = "Neo.ClientError.Statement.EntityNotFound"
+NO_MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
+TOO_LARGE = "would use more than the limit 10.00MiB. db.memory.transaction.max threshold reached"
 
 
 @pytest.mark.parametrize(
@@ -217,6 +219,7 @@ async def test_what_may_pass_is_repeated(error: Exception) -> None:
         exceptions.IncompleteCommit("lost"),
         server_error("Neo.ClientError.Statement.SyntaxError"),
         server_error("Neo.ClientError.Security.Forbidden"),
+        server_error(NO_MEMORY, TOO_LARGE),
         exceptions.AuthError("no"),
     ],
 )
@@ -247,7 +250,8 @@ async def test_patience_ends() -> None:
         (ConnectionResetError("reset"), ServerUnavailableError, "cannot be reached: reset"),
         (exceptions.ConnectionAcquisitionTimeoutError("full"), ServerUnavailableError, "full"),
         (server_error(DEADLOCK), ServerUnavailableError, "is not ready"),
-        (server_error("Neo.TransientError.General.MemoryPoolOutOfMemoryError"), ServerUnavailableError, "not ready"),
+        (server_error(NO_MEMORY), ServerUnavailableError, "not ready"),
+        (server_error(NO_MEMORY, TOO_LARGE), RemembranceError, "write smaller batches"),
         (server_error("Neo.ClientError.Security.Forbidden"), RemembranceError, "Forbidden"),
         (server_error("Neo.DatabaseError.General.UnknownError"), RemembranceError, "UnknownError"),
         (server_error("Neo.ClientError.Schema.ConstraintValidationFailed"), RemembranceError, "Constraint"),

@@ -43,6 +43,7 @@ _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
 _VANISHED = "Neo.ClientError.Statement.EntityNotFound"
 _LOG_FAILED = "Neo.DatabaseError.Transaction.TransactionLogError"
+_TOO_LARGE = "db.memory.transaction.max"  # the limit that a transaction met by itself, whatever else went on
 _PANICKED = "needs to be restarted"
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
@@ -50,6 +51,8 @@ _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 def worth_repeating(error: Exception) -> bool:
     """Whether the same statement may succeed a moment later: after a deadlock, a lost connection, a vanished node."""
     if isinstance(error, exceptions.Neo4jError):
+        if _TOO_LARGE in (error.message or ""):
+            return False
         return error.is_retryable() or error.code == _VANISHED
     return isinstance(error, exceptions.DriverError) and error.is_retryable()
 
@@ -257,6 +260,12 @@ class _Translation:
             case exceptions.IncompleteCommit():
                 problem = "the connection broke during a commit: it was done, or it was not; look, or repeat the write"
                 return ServerUnavailableError(f"{at}: {problem}", address=self._address)
+            case exceptions.Neo4jError() if _TOO_LARGE in (error.message or ""):
+                problem = (
+                    "a transaction needs more memory than one may have, and nothing of it was written: write smaller "
+                    f"batches, or raise {_TOO_LARGE} of the server"
+                )
+                return RemembranceError(f"{at}: {problem} ({error.message})")
             case exceptions.TransientError() | exceptions.DatabaseUnavailable():
                 return ServerUnavailableError(f"{at} is not ready: {error.message}", address=self._address)
             case exceptions.Neo4jError() if error.code == _LOG_FAILED or _PANICKED in (error.message or ""):
