@@ -343,18 +343,6 @@ async def _undone(memory: Memory, family: str) -> Any:
     return await memory.undo(str(report.pass_id))
 
 
-async def _exported(memory: Memory, _: str) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        return sorted((await memory.export_to(f"{folder}/export")).counts)
-
-
-async def _imported(memory: Memory, _: str) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        await memory.export_to(f"{folder}/export")
-        await memory.clear()
-        return sorted((await memory.import_from(f"{folder}/export")).counts)
-
-
 async def _exported(memory: Memory, family: str) -> Any:
     del family  # an export is of everything
     with tempfile.TemporaryDirectory() as folder:
