@@ -14,7 +14,8 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -74,23 +75,22 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
         force: Replace a file that is there.
 
     Raises:
-        InvalidInputError: There is no database, or the file exists.
+        InvalidInputError: There is no database, or the file exists or has no folder.
         ServerUnavailableError: Others use the server, or the file cannot be written; says what to do.
         RemembranceError: The dump or its check failed.
     """
     folder, target = DatabaseFolder.at(path), _absolute(file)
     if not (folder.path / "data" / "databases").exists():
         raise InvalidInputError("path", f"there is no database in {folder.path}")
+    if target.is_dir():
+        raise InvalidInputError("file", f"{target} is a folder; name a file")
+    if not target.parent.is_dir():
+        raise InvalidInputError("file", f"there is no folder {target.parent}")
     if target.exists() and not force:
         raise InvalidInputError("file", f"{target} exists already; force replaces it")
     java, jars = await _tools()
-    pinned = await _stopped(folder)
-    async with exclusive(folder.start_lock):
-        await asyncio.to_thread(_rest, folder)
-        made = await asyncio.to_thread(_dump, folder, target, java, jars)
-    if pinned:
-        await up(folder.path)
-    return made
+    async with _at_rest(folder):
+        return await asyncio.to_thread(_dump, folder, target, java, jars)
 
 
 async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[str], *, force: bool = False) -> Backup:
@@ -114,13 +114,9 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
         raise InvalidInputError("path", f"{folder.path} has a database already; force replaces it")
     java, jars = await _tools()
     folder.prepare()
-    pinned = await _stopped(folder)
-    async with exclusive(folder.start_lock):
-        await asyncio.to_thread(_rest, folder)
+    async with _at_rest(folder):
         folder.credentials()
         await asyncio.to_thread(_load, folder, source, made, java, jars)
-    if pinned:
-        await up(folder.path)
     return made
 
 
@@ -157,6 +153,19 @@ def _absolute(file: str | os.PathLike[str]) -> Path:
 async def _tools() -> tuple[Java, list[Path]]:
     java = await asyncio.to_thread(find_java)
     return java, await asyncio.to_thread(class_path, await install())
+
+
+@asynccontextmanager
+async def _at_rest(folder: DatabaseFolder) -> AsyncIterator[None]:
+    """Keep the server of a folder stopped; one that was pinned runs again afterwards, whatever came of it."""
+    pinned = await _stopped(folder)
+    try:
+        async with exclusive(folder.start_lock):
+            await asyncio.to_thread(_rest, folder)
+            yield
+    finally:
+        if pinned:
+            await up(folder.path)
 
 
 async def _stopped(folder: DatabaseFolder) -> bool:
