@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 from remembrancer import Memory
 from remembrancer.cli.application import application
+from remembrancer.ports import Embedder
+from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.testing import FixedClock
 from remembrancer.testing.samples import day, sample_id
 
@@ -73,14 +75,14 @@ NAMESPACED = [
 def told(neo4j_server: tuple[str, tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """What every command told: of a namespace that is alone, and of one beside another; each of own and foreign ids."""
     uri, (username, password) = neo4j_server
-    alone, ours, theirs = (f"test-{uuid.uuid4()}" for _ in range(3))
+    alone, ours, theirs, moved = (f"test-{uuid.uuid4()}" for _ in range(4))
 
-    async def prepare(namespace: str, family: str | None) -> None:
+    async def prepare(namespace: str, family: str | None, embedder: Embedder | None = EMBEDDER) -> None:
         connecting = Memory.connect(
             uri,
             auth=(username, password),
             namespace=namespace,
-            embedder=EMBEDDER,
+            embedder=embedder,
             warm=False,
             clock=FixedClock(day(10)),
         )
@@ -109,12 +111,14 @@ def told(neo4j_server: tuple[str, tuple[str, str]], tmp_path_factory: pytest.Tem
             name: [run(namespace, name, family) for family in (OURS, THEIRS)] for name in COMMANDS if name in NAMESPACED
         }
 
+    # All namespaces share what models there are: the one that a command moves to must be there for both walks.
+    asyncio.run(prepare(moved, None, HashingEmbedder()))
     by_itself = walk(alone)
-    asyncio.run(prepare(alone, None))
+    asyncio.run(prepare(alone, None, None))
     asyncio.run(prepare(theirs, THEIRS))
     beside = walk(ours)
     for namespace in (ours, theirs):
-        asyncio.run(prepare(namespace, None))
+        asyncio.run(prepare(namespace, None, None))
     return {name: [*by_itself[name], *beside[name]] for name in by_itself}
 
 
