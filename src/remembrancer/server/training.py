@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from remembrancer.records.errors import RemembranceError, ServerUnavailableError
 from remembrancer.server._kit import kit_folder, with_kit
-from remembrancer.server._supervisor import end_with_parent, first_query
 from remembrancer.server.archive import KEPT, StartArchive, is_due, remove_archives, sweep
 from remembrancer.server.distribution import Distribution, Progress, install
 from remembrancer.server.exclusive import exclusive_in_thread, is_held
@@ -107,6 +106,8 @@ def _check_room(folder: Path) -> None:
 
 
 def _train(archive: StartArchive, scratch: Path, java: Java, jars: Sequence[Path], options: tuple[str, ...]) -> None:
+    from remembrancer.server._supervisor import end_with_parent  # needs a package of the extra
+
     folder = DatabaseFolder.at(scratch)
     folder.prepare()
     folder.credentials()
@@ -144,6 +145,8 @@ def _train(archive: StartArchive, scratch: Path, java: Java, jars: Sequence[Path
 def _use(process: subprocess.Popen[bytes], folder: DatabaseFolder, ports: Ports) -> None:
     """Do what a start and the first writes and questions do, so that the archive has what they load."""
     import httpx
+
+    from remembrancer.server._supervisor import first_query  # needs a package of the extra
 
     credentials = folder.known_credentials()
     log = folder.path / "logs" / "neo4j.log"
