@@ -25,7 +25,7 @@ CALL (themes) {
   WITH DISTINCT target
   RETURN collect(target) AS left
 }
-WITH themes, left, [t IN themes | t.id] AS removed
+WITH themes, left, [t IN themes WHERE t.id IS NOT NULL | t.id] AS removed
 CALL (themes) {
   UNWIND themes AS theme
   CALL (theme) {

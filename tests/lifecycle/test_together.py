@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -197,6 +198,7 @@ def assert_one_value(facts: Sequence[Fact]) -> None:
         assert len(held) <= 1
 
 
+@pytest.mark.long
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     angles=st.lists(st.sampled_from((0, 4, 9, 60, 64, 120)), min_size=2, max_size=6),

@@ -27,8 +27,8 @@ class ConsolidationReport(Record):
         themes_cleaned_up: Themes that lost facts and kept others.
         themes_removed: Themes that lost all their facts.
         total_reclaimed: Pruned facts, episodes and themes together.
-        mutation_log: Every write of the four phases in its order, without the lists of episodes that follow merged facts;
-            `None` unless asked for with `debug`.
+        mutation_log: Every write of the four phases in its order, without the lists of episodes that follow merged
+            facts; `None` unless asked for with `debug`.
         pass_id: Names the pass in the history; `None`: nothing was written, since there was nothing to do or it was
             only tried.
     """
