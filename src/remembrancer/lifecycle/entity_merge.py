@@ -2,9 +2,9 @@
 
 The earliest entity of a group stays, by `created_at`, then id. Facts and edges that name an absorbed one name it from
 then on; the edge of a fact's statement follows its fact, and statements find their windows anew among those of the one
-entity. Any other edge that so becomes a copy of a live one, with the
-same ends and type and an overlapping window, is dropped, and so is one that would begin and end at the same entity; in
-soft mode "dropped" means marked, in hard mode removed.
+entity. Any other edge that so becomes a copy of a live one, with the same ends and type and an overlapping window, is
+dropped, and so is one that would begin and end at the same entity; in soft mode "dropped" means marked, in hard mode
+removed.
 """
 
 from __future__ import annotations
@@ -91,18 +91,21 @@ class EntityMerge:
             }
         )
 
-    def take_statements(self, stored: Sequence[Fact], single_valued: Collection[str]) -> None:
+    def take_statements(
+        self, subjects: Sequence[tuple[str, str]], stored: Sequence[Fact], single_valued: Collection[str]
+    ) -> None:
         """Give what is now said of one entity the windows that it would have had, had it been said of that one.
 
         Args:
-            stored: All facts that state something of `touched_statements`.
+            subjects: What `touched_statements` gave.
+            stored: All facts that state something of them.
             single_valued: Canonical predicates that hold one value at a time.
         """
-        self.statements = counted_statements(self.touched_statements(), stored)
-        # Some may have come since the facts that name absorbed entities were read.
-        self.take_facts(fact for fact in stored if fact.id not in self._facts and self._renamed(fact) != fact)
+        self.statements = counted_statements(subjects, stored)
         before = {fact.id: fact for fact in stored}
         renamed = {fact.id: self._renamed(fact) for fact in stored}
+        # Some may have come since the facts that name absorbed entities were read.
+        self.take_facts(fact for fact in stored if fact.id not in self._facts and renamed[fact.id] != fact)
         groups = {group_of(renamed[fact_id], single_valued) for fact_id in self._facts if fact_id in renamed}
         taking = [
             fact for fact in renamed.values() if takes_part(fact, renamed) and group_of(fact, single_valued) in groups

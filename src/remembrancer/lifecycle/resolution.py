@@ -109,7 +109,7 @@ class EntityResolver:
         if lost:
             merge.take_facts(await look.facts_naming(lost))
             if subjects := merge.touched_statements():
-                merge.take_statements(await self._store.find_statements(subjects), self._single_valued)
+                merge.take_statements(subjects, await self._store.find_statements(subjects), self._single_valued)
             touched = await look.relationships_at(lost)
             at_lost = {edge.id for edge in touched}
             between = await look.relationships_between(untouched_ends(merge, touched))
