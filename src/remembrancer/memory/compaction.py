@@ -18,11 +18,12 @@ from remembrancer.graph import Database, Neo4jStore
 from remembrancer.graph.namespaces import namespaces_of
 from remembrancer.lifecycle.transfer_export import export_to
 from remembrancer.lifecycle.transfer_import import header_of, import_from
-from remembrancer.records import InvalidInputError, RemembranceError, ServerUnavailableError
-from remembrancer.server import LocalServer, down, status, up
+from remembrancer.records import RemembranceError
+from remembrancer.server import LocalServer, down, status
 from remembrancer.server.exclusive import exclusive
 from remembrancer.server.folder import DatabaseFolder
 from remembrancer.server.replacing import fresh_folder, replace_store, size_of, wait_until_free
+from remembrancer.server.resting import left_alone, refuse_others, require_database
 
 logger = logging.getLogger(__name__)
 
@@ -69,21 +70,16 @@ async def compact(path: str | os.PathLike[str], *, step: Step | None = None) -> 
     """
     folder = DatabaseFolder.at(path)
     told = step if step is not None else logger.info
-    if not (folder.path / "data" / "databases").exists():
-        raise InvalidInputError("path", f"there is no database in {folder.path}")
-    before = await status(folder.path)
-    _refuse_others(folder, before.users)
-    folder.prepare()
-    async with exclusive(folder.start_lock):
-        done = await _compacted(folder, told)
-    if before.pinned:
-        await up(folder.path)
-    return done
+    require_database(folder)
+    async with left_alone(folder):
+        folder.prepare()
+        async with exclusive(folder.start_lock):
+            return await _compacted(folder, told)
 
 
 async def _compacted(folder: DatabaseFolder, told: Step) -> Compaction:
     async with LocalServer.open(folder.path, linger=0.0).under_lock() as server:
-        _refuse_others(folder, (await status(folder.path)).users - 1)
+        refuse_others(folder, (await status(folder.path)).users - 1)
         new = await asyncio.to_thread(fresh_folder, folder)
         exports = folder.path / "compact" / "export"
         await asyncio.to_thread(exports.mkdir, mode=0o700)
@@ -106,15 +102,6 @@ async def _compacted(folder: DatabaseFolder, told: Step) -> Compaction:
     return Compaction(
         path=str(folder.path), namespaces=names, lines=lines, bytes_before=bytes_before, bytes_after=bytes_after
     )
-
-
-def _refuse_others(folder: DatabaseFolder, others: int) -> None:
-    if others > 0:
-        raise ServerUnavailableError(
-            f"{others} others use the server of {folder.path}, and compaction must be alone: close them, or stop the "
-            "server with `remembrancer down`",
-            address=str(folder.path),
-        )
 
 
 def _database(server: LocalServer) -> AbstractAsyncContextManager[Database]:

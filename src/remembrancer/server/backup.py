@@ -28,8 +28,9 @@ from remembrancer.server.distribution import install
 from remembrancer.server.exclusive import exclusive
 from remembrancer.server.folder import DatabaseFolder, Ports, version_numbers, write_private
 from remembrancer.server.java import Java, find_java
-from remembrancer.server.local import down, status, up
+from remembrancer.server.local import down
 from remembrancer.server.replacing import fresh_folder, replace_store, settle, wait_until_free
+from remembrancer.server.resting import left_alone, require_database
 from remembrancer.server.settings import java_environment, settings_text
 from remembrancer.server.training import class_path
 
@@ -80,8 +81,7 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
         RemembranceError: The dump or its check failed.
     """
     folder, target = DatabaseFolder.at(path), _absolute(file)
-    if not (folder.path / "data" / "databases").exists():
-        raise InvalidInputError("path", f"there is no database in {folder.path}")
+    require_database(folder)
     if target.is_dir():
         raise InvalidInputError("file", f"{target} is a folder; name a file")
     if not target.parent.is_dir():
@@ -110,7 +110,7 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
     """
     folder, source = DatabaseFolder.at(path), _absolute(file)
     made = await asyncio.to_thread(read_manifest, source)
-    if (folder.path / "data" / "databases").exists() and not force:
+    if folder.has_database and not force:
         raise InvalidInputError("path", f"{folder.path} has a database already; force replaces it")
     java, jars = await _tools()
     folder.prepare()
@@ -157,28 +157,12 @@ async def _tools() -> tuple[Java, list[Path]]:
 
 @asynccontextmanager
 async def _at_rest(folder: DatabaseFolder) -> AsyncIterator[None]:
-    """Keep the server of a folder stopped; one that was pinned runs again afterwards, whatever came of it."""
-    pinned = await _stopped(folder)
-    try:
+    """Keep the server of a folder stopped."""
+    async with left_alone(folder):
+        await down(folder.path)
         async with exclusive(folder.start_lock):
             await asyncio.to_thread(_rest, folder)
             yield
-    finally:
-        if pinned:
-            await up(folder.path)
-
-
-async def _stopped(folder: DatabaseFolder) -> bool:
-    """Stop the server of a folder unless others use it; whether it was pinned."""
-    found = await status(folder.path)
-    if found.users:
-        raise ServerUnavailableError(
-            f"{found.users} others use the server of {folder.path}, which must be stopped for this: close them, or "
-            "stop it with `remembrancer down`",
-            address=str(folder.path),
-        )
-    await down(folder.path)
-    return found.pinned
 
 
 def _rest(folder: DatabaseFolder) -> None:

@@ -102,6 +102,11 @@ class DatabaseFolder:
         return cls(Path(path).expanduser().absolute())
 
     @property
+    def has_database(self) -> bool:
+        """Whether Neo4j has made a database here."""
+        return (self.path / "data" / "databases").exists()
+
+    @property
     def configuration(self) -> Path:
         """Neo4j's `conf` folder."""
         return self.path / "conf"
@@ -170,7 +175,7 @@ class DatabaseFolder:
             ServerUnavailableError: The file is missing or broken although there is a database.
         """
         initial = self.path / "data" / "dbms" / "auth.ini"
-        if not self._credentials_file.exists() and not (self.path / "data" / "databases").exists():
+        if not self._credentials_file.exists() and not self.has_database:
             made = Credentials(username=USERNAME, password=secrets.token_urlsafe(PASSWORD_BYTES))
             initial.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # First what Neo4j reads, then ours: when we are killed in between, both are made again.
