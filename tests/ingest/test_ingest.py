@@ -18,6 +18,7 @@ from remembrancer.hierarchy import (
     ConsolidatingThemeClusterer,
     RuleBasedExtractor,
     SimpleEpisodeSegmenter,
+    SimpleThemeClusterer,
 )
 from remembrancer.hierarchy.clustering import ThemeNamer
 from remembrancer.hierarchy.ingestion import PORTION, Renewal, theming
@@ -625,16 +626,22 @@ class TestExtraction:
         assert set(held.messages) == {message.id for message in messages}
         assert len(held.facts) == 2
         (failed,) = report.failed
-        assert failed.reason == "unreadable"
+        assert failed.reason == "RemembranceError: unreadable"
         assert [message.id for message in held.episodes[failed.episode_id].messages] == [messages[1].id]
         assert report.counts["failed"] == 1
         assert failed.episode_id in caplog.text
 
-    async def test_any_other_error_goes_through_and_nothing_is_written(self, open_store: OpenStore, kit: Any) -> None:
+    async def test_an_error_of_a_clusterer_goes_through_and_nothing_is_written(
+        self, open_store: OpenStore, kit: Any
+    ) -> None:
+        class Failing(SimpleThemeClusterer):
+            async def cluster(self, facts: Sequence[Fact], themes: Sequence[Theme]) -> Clustering:
+                raise ZeroDivisionError
+
         store = await open_store(space=kit.space)
         messages = [kit.said(60 * n, f"{who} works at Acme Corp now.") for n, who in enumerate(["Alice", "Bob"])]
         with pytest.raises(ZeroDivisionError):
-            await kit.ingestion(store, extractor=Reading(ZeroDivisionError())).ingest(messages)
+            await kit.ingestion(store, clusterer=Failing()).ingest(messages)
         held = await kit.contents_of(store)
         assert not held.messages
         assert not held.entities

@@ -113,7 +113,7 @@ async def test_a_failure_without_fallback_keeps_its_messages_to_be_read(open_sto
     failing = Failing()
     ingestion = kit.ingestion(store, extractor=failing)
     report = await ingestion.ingest(talk(kit))
-    assert [one.reason for one in report.failed] == ["the model's answer cannot be used: it refused"]
+    assert [one.reason for one in report.failed] == ["ModelAnswerError: the model's answer cannot be used: it refused"]
     assert len((await kit.contents_of(store)).messages) == 3
     assert [one.reason for one in (await retry_extraction(ingestion)).failed] == [report.failed[0].reason]
     failing.fails = False

@@ -24,13 +24,12 @@ from remembrancer.hierarchy.extraction.llm_prompt import SCHEMA, extraction_prom
 from remembrancer.hierarchy.extraction.llm_sources import Sources
 from remembrancer.hierarchy.extraction.rules import RuleBasedExtractor
 from remembrancer.hierarchy.option import require_integer, require_number, require_record
+from remembrancer.hierarchy.reason import reason_of
 from remembrancer.ports.llm import LanguageModel, StructuredModel
 from remembrancer.ports.stages import Extraction, Extractor
 from remembrancer.records import Clock, Episode, InvalidInputError, NewId, random_id, system_clock
 
 logger = logging.getLogger(__name__)
-
-_REASON_LENGTH = 300
 
 
 class LLMExtractor:
@@ -133,5 +132,4 @@ class LLMExtractor:
 def _reason(error: Exception, timeout_s: float) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return f"no answer within {timeout_s:g} s"
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= _REASON_LENGTH else f"{text[:_REASON_LENGTH]}..."
+    return reason_of(error)

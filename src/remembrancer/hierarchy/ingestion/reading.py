@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from remembrancer.hierarchy.ingestion.echoes import fact_id_of
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode
 from remembrancer.hierarchy.ingestion.report import DroppedParts, FailedExtraction
-from remembrancer.ports import Extraction, Extractor
-from remembrancer.records import Entity, Fact, Message, Relationship, RemembranceError
+from remembrancer.hierarchy.reason import reason_of
+from remembrancer.ports import Dropped, Extraction, Extractor
+from remembrancer.records import Entity, Episode, Fact, Message, Relationship
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -22,7 +26,7 @@ class Reading:
         entities: Everything mentioned.
         relationships: Between these entities.
         failed: Episodes from which nothing could be read.
-        fell_back: Episodes that a simpler extractor read than the one asked for.
+        fell_back: Episodes that a simpler extractor read than the one asked for, or that the segmenter did not cut.
         dropped: What was answered and not taken.
         unread: Messages to be read again, by the id of their episode.
         repeated: Ids of facts that the episode listed already and that were read again, by the id of the episode.
@@ -40,6 +44,8 @@ class Reading:
     def take(self, one: GrownEpisode, result: Extraction | FailedExtraction) -> None:
         """Add what was read, or could not be read, from one episode."""
         episode_id = one.episode.id
+        if one.fell_back is not None:
+            self.fell_back.append(FailedExtraction(episode_id=episode_id, reason=one.fell_back))
         if isinstance(result, FailedExtraction):
             self.failed.append(result)
         else:
@@ -82,8 +88,7 @@ class Reader:
         """Run the extractor over what is new in each episode.
 
         A fact's id is made from its episode and its words, so that the same sentence read twice from one episode is
-        one fact. One episode from which nothing can be read (`RemembranceError`) stops none of the others; any other
-        error stops them all.
+        one fact. One episode from which nothing can be read stops none of the others, whatever the extractor raises.
         """
         asked = [asyncio.ensure_future(self._extraction(one)) for one in grown]
         try:
@@ -105,11 +110,29 @@ class Reader:
             messages = tuple(news for message, news in heard if news.content.strip() or not message.content.strip())
             part = one.episode.model_copy(update={"messages": messages, "fact_ids": ()})
             async with self._gate:
-                try:
-                    self._known[key] = await self._extractor.extract(part) if messages else Extraction(part)
-                except RemembranceError as error:
-                    self._known[key] = FailedExtraction(episode_id=one.episode.id, reason=str(error))
+                self._known[key] = await self._extracted(part) if messages else Extraction(part)
         return self._known[key]
+
+    async def _extracted(self, part: Episode) -> Extraction | FailedExtraction:
+        try:
+            result = await self._extractor.extract(part)
+            problem = _problem(result)
+        except Exception as error:  # an extractor is whatever the user passed: the messages are stored all the same
+            logger.debug("reading episode %s failed", part.id, exc_info=True)
+            return FailedExtraction(episode_id=part.id, reason=reason_of(error))
+        return result if problem is None else FailedExtraction(episode_id=part.id, reason=problem)
+
+
+def _problem(result: object) -> str | None:
+    """What is wrong with the form of what an extractor gave."""
+    if not isinstance(result, Extraction):
+        return f"the extractor gave {type(result).__name__} instead of an Extraction"
+    parts: dict[str, type] = {"facts": Fact, "entities": Entity, "relationships": Relationship, "dropped": Dropped}
+    for name, kind in parts.items():
+        for value in getattr(result, name):
+            if not isinstance(value, kind):
+                return f"the extractor gave {type(value).__name__} among its {name}"
+    return None
 
 
 def _by_id(one: GrownEpisode, facts: Sequence[Fact]) -> dict[str, Fact]:

@@ -20,7 +20,12 @@ REREAD = "extraction:reread"
 
 
 class FailedExtraction(Record):
-    """An episode whose messages are stored but from which nothing could be read."""
+    """An episode whose messages are stored but from which nothing could be read.
+
+    Attributes:
+        episode_id: Which.
+        reason: Why, in words; of an error its type and what it says.
+    """
 
     episode_id: str
     reason: str
@@ -49,6 +54,7 @@ class IngestReport(Record):
         merged_relationships: How many relationships said what a stored one says already.
         failed: Episodes from which nothing could be read, and why; their messages are stored, to be read again.
         fell_back: Episodes that a simpler extractor read than the one asked for, and why; to be read again likewise.
+            Also those that were cut at silences since the segmenter failed; these are not listed to be read again.
         dropped: What extractors were answered and did not take, and why.
         echoes: Sentences from which nothing was read, since they had come out of a recall.
         refused: Facts that were read and not written, since they say what a stored one says or said; only with
