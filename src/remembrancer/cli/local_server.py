@@ -28,6 +28,12 @@ async def up(
     heap: Annotated[str | None, typer.Option("--heap", help="Memory of the server's JVM, such as 512m or 2g.")] = None,
     bolt_port: Annotated[int | None, typer.Option("--bolt-port", help="By default that of the last time.")] = None,
     http_port: Annotated[int | None, typer.Option("--http-port", help="By default that of the last time.")] = None,
+    cut_damaged_log: Annotated[
+        bool,
+        typer.Option(
+            "--cut-damaged-log", help="Start although the transaction log is damaged; loses what follows the damage."
+        ),
+    ] = False,
 ) -> None:
     """Start the local Neo4j, and let it run until `remembrancer down`. Fetches it the first time."""
     with output.downloading("Fetching Neo4j, once") as progress:
@@ -37,6 +43,7 @@ async def up(
             bolt_port=bolt_port,
             http_port=http_port,
             progress=progress,
+            cut_damaged_log=cut_damaged_log,
         )
     _tell(output, found)
     output.text("", "It runs until `remembrancer down`. To look at it: `remembrancer browser`.", _LICENCE)

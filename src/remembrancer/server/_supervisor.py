@@ -36,6 +36,8 @@ POLL_SECONDS: Final = 0.05
 OUTPUT_BYTES: Final = 20_000  # how much of the console is handed to whoever waited for a start that failed
 PR_SET_PDEATHSIG: Final = 1
 PANICKED: Final = "needs to be restarted"
+NOT_AVAILABLE: Final = "DatabaseUnavailable"
+FAILED_DATABASE: Final = "Failed to start DatabaseId"
 UNAUTHORIZED: Final = "Neo.ClientError.Security"
 BOLT_GREETING: Final = bytes.fromhex("6060b017 00010205 00000000 00000000 00000000")  # Bolt 5.2 or 5.1
 
@@ -109,7 +111,10 @@ class Supervisor:
             options["preexec_fn"] = end_with_parent(os.getpid())
         self._console = self._folder / "logs" / "console.log"
         self._log = self._folder / "logs" / "neo4j.log"
-        self._log_start = self._log.stat().st_size if self._log.exists() else 0
+        self._debug = self._folder / "logs" / "debug.log"
+        self._log_start, self._debug_start = (
+            log.stat().st_size if log.exists() else 0 for log in (self._log, self._debug)
+        )
         with self._console.open("wb") as console:
             return subprocess.Popen(  # noqa: S603 - the command was built by remembrancer.server, no shell involved
                 self._command,
@@ -154,12 +159,17 @@ class Supervisor:
 
     def _said(self) -> bytes:
         """What the JVM has printed and logged since it was started."""
-        printed = self._console.read_bytes()
-        with contextlib.suppress(FileNotFoundError), self._log.open("rb") as log:
-            if os.fstat(log.fileno()).st_size >= self._log_start:  # else it was rotated
-                log.seek(self._log_start)
-            printed += log.read()
-        return printed
+        return self._console.read_bytes() + read_from(self._log, self._log_start)
+
+    def _failed_database(self) -> str | None:
+        """Why the database did not start although the server did; None when it is not known to have failed."""
+        for line in read_from(self._debug, self._debug_start).decode(errors="replace").splitlines():
+            if FAILED_DATABASE in line:
+                with contextlib.suppress(ValueError):
+                    trace = json.loads(line).get("stacktrace", "")
+                    causes = [part for part in trace.splitlines() if part.startswith("Caused by")]
+                    return "\n".join([FAILED_DATABASE, *causes])
+        return None
 
     def _change(self, state: str) -> None:
         self._state = state
@@ -176,7 +186,8 @@ class Supervisor:
     def _begin_to_stop(self) -> None:
         # State and event change in one step: a user that came between them would hold a server that goes away.
         self._stop.set()
-        if self._state in ("starting", "ready"):
+        # A start that failed is told as such at its end, with the reason, not as a stop that somebody asked for.
+        if self._state in ("starting", "ready") and not self._problem:
             self._change("stopping")
 
     async def _become_ready(self) -> None:
@@ -192,6 +203,10 @@ class Supervisor:
             if problem is None or problem.startswith(UNAUTHORIZED):
                 self._authenticated = problem is None
                 self._change("ready")
+                return
+            if NOT_AVAILABLE in problem and (failed := await asyncio.to_thread(self._failed_database)):
+                self._problem = failed
+                self._stop.set()
                 return
             if asyncio.get_running_loop().time() > deadline:
                 self._problem = problem
@@ -246,6 +261,17 @@ class Supervisor:
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
+
+
+def read_from(log: Path, start: int) -> bytes:
+    """What was written to a log after its length was `start`; all of it when it has been rotated since."""
+    try:
+        with log.open("rb") as file:
+            if os.fstat(file.fileno()).st_size >= start:
+                file.seek(start)
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def first_query(port: int, username: str, password: str) -> str | None:

@@ -36,6 +36,7 @@ class StartOptions:
     bolt_port: int | None = None
     http_port: int | None = None
     progress: Progress | None = None
+    cut_log: bool = False
 
 
 async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fresh_ports: bool) -> bool:
@@ -59,7 +60,7 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     jvm_options = [*(archive.java_arguments() if choice != "off" else []), *options.jvm_options]
     credentials = folder.credentials()
     ports = folder.choose_ports(bolt=options.bolt_port, http=options.http_port, fresh=fresh_ports)
-    write_private(folder.configuration / "neo4j.conf", settings_text(ports))
+    write_private(folder.configuration / "neo4j.conf", settings_text(ports, cut_log=options.cut_log))
     write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=jvm_options))
     folder.note_version(NEO4J_VERSION)
     plan = {

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -20,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server.archive import drop_refused
 from remembrancer.server.control import Control, News
+from remembrancer.server.damage import UNREADABLE_LOG, gave_up_for_room
 from remembrancer.server.distribution import Progress
 from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
@@ -193,6 +195,11 @@ class Opening:
         self._has_lock = True
         return self
 
+    def cutting_log(self) -> Opening:
+        """The same, starting also when the end of the transaction log cannot be read."""
+        self._options = replace(self._options, cut_log=True)
+        return self
+
     async def _open(self) -> LocalServer:
         await asyncio.to_thread(self._folder.prepare)
         problem = ""
@@ -211,9 +218,20 @@ class Opening:
             logger.info("start %d of the server in %s did not succeed (%s)", attempt + 1, self._folder.path, news.state)
             if STORE_LOCKED.search(problem):
                 await asyncio.sleep(STORE_LOCK_SECONDS)  # a killed supervisor's JVM is still closing the store
+            elif UNREADABLE_LOG.search(problem) and await self._may_cut_log():
+                self._options = replace(self._options, cut_log=True)
             elif news.state == "failed" and not PORT_TAKEN.search(problem):
                 break
         raise self._failure(problem)
+
+    async def _may_cut_log(self) -> bool:
+        if self._options.cut_log or not await asyncio.to_thread(gave_up_for_room, self._folder):
+            return False
+        logger.warning(
+            "the disk of %s was full: the end of its transaction log, of a write that was never confirmed, is cut off",
+            self._folder.path,
+        )
+        return True
 
     async def _join_or_start(self, *, fresh_ports: bool) -> tuple[Control, News]:
         """Find the running server or start one, one process at a time."""
@@ -342,6 +360,12 @@ class Opening:
             reason = "another Neo4j uses its files"
         elif PORT_TAKEN.search(output):
             reason = "no port could be had"
+        elif UNREADABLE_LOG.search(output):
+            reason = (
+                "its transaction log is damaged, by the disk or by something that wrote into it: restore a backup "
+                "(`remembrancer restore-backup`), or start it with `remembrancer up --cut-damaged-log`, which loses "
+                "what follows the damage"
+            )
         else:
             told = telling or lines[-1:] or ["it said nothing"]
             reason = told[0] if len(told) == 1 else f"{told[0][:300]} ... {told[-1][:300]}"
@@ -372,8 +396,14 @@ async def up(
     jvm_options: Sequence[str] = (),
     bolt_port: int | None = None,
     http_port: int | None = None,
+    cut_damaged_log: bool = False,
 ) -> ServerStatus:
-    """Start the server of a folder, or join it, and pin it: it stays until `down`. Arguments, errors as for `open`."""
+    """Start the server of a folder, or join it, and pin it: it stays until `down`. Arguments, errors as for `open`.
+
+    Args:
+        cut_damaged_log: Start even when the transaction log is damaged, with what it holds before the damage; what was
+            committed after it is lost. Not needed after a full disk, which is seen to. Ignored when joining.
+    """
     opening = LocalServer.open(
         path,
         keep=True,
@@ -384,7 +414,7 @@ async def up(
         bolt_port=bolt_port,
         http_port=http_port,
     )
-    async with opening:
+    async with opening.cutting_log() if cut_damaged_log else opening:
         pass
     return await status(path)
 

@@ -40,8 +40,13 @@ KEPT_VARIABLES: Final = frozenset(
 )
 
 
-def settings_text(ports: Ports) -> str:
-    """Render `neo4j.conf`: loopback only, with a password, telling nobody, and quick to stop."""
+def settings_text(ports: Ports, *, cut_log: bool = False) -> str:
+    """Render `neo4j.conf`: loopback only, with a password, telling nobody, and quick to stop.
+
+    Args:
+        ports: Where it listens.
+        cut_log: Start even when the end of the transaction log cannot be read, and cut that end off.
+    """
     settings = {
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.listen_address": f"127.0.0.1:{ports.bolt}",
@@ -63,6 +68,8 @@ def settings_text(ports: Ports) -> str:
         "browser.remote_content_hostname_whitelist": "localhost,127.0.0.1",
         "dbms.security.http_static_content_security_policy_header": CONTENT_POLICY,
     }
+    if cut_log:
+        settings["internal.dbms.tx_log.fail_on_corrupted_log_files"] = "false"
     header = "# Written anew at each start by remembrancer; changes made here are lost.\n"
     return header + "".join(f"{name}={value}\n" for name, value in settings.items())
 

@@ -21,7 +21,7 @@ class RecallHit(Record):
         id: Of the message or fact.
         text: What to show.
         score: Sum of `parts` and of what its sentence adds; only comparable within one recall.
-        parts: Why it was found: each part of the score by its name.
+        parts: Why it was found: each part of the score by its name, to four decimal places.
         episode_id: The episode it belongs to, if any.
         position: Its place in the episode.
         speaker: Who said it.
