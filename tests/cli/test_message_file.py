@@ -61,12 +61,19 @@ def test_a_format_that_is_named_beats_the_ending(write: Write) -> None:
     assert contents(write("a.json", LINES), file_format=FileFormat.JSONL) == ["One.", "Two."]
 
 
+def test_lines_are_checked_to_the_end_before_the_first_is_given(write: Write) -> None:
+    with (
+        pytest.raises(InvalidInputError, match="line 3: not JSON"),
+        messages_in(write("a.jsonl", LINES + "not JSON\n")),
+    ):
+        pytest.fail("nothing may be taken in")
+
+
 def test_lines_are_read_one_by_one(write: Write) -> None:
-    with messages_in(write("a.jsonl", LINES + "not JSON\n")) as messages:
+    with messages_in(write("a.jsonl", LINES)) as messages:
         stream = iter(messages)
+        assert not isinstance(messages, list)
         assert [next(stream), next(stream)]
-        with pytest.raises(InvalidInputError, match="line 3: not JSON"):
-            next(stream)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Files of messages: JSON Lines, which is read as a stream, or one JSON document, which is read whole.
 
+A file is checked to its end before the first message is given, so that a bad one leaves nothing behind; what cannot be
+read twice, as stdin, is checked while it is read.
+
 The document may be the export of a chat assistant, also in the ZIP archive in which it comes.
 """
 
@@ -70,8 +73,7 @@ def messages_in(
         exports: How an export is read.
 
     Raises:
-        InvalidInputError: The file cannot be read, or is not what it should be; for JSON Lines while it is read, naming
-            the line.
+        InvalidInputError: The file cannot be read, or is not what it should be; for JSON Lines it names the line.
     """
     options = exports or ExportOptions()
     if name != STDIN and is_zipfile(name):
@@ -85,6 +87,11 @@ def messages_in(
             chosen = FileFormat.JSONL if _is_a_message(beginning) else FileFormat.JSON
             lines = itertools.chain(beginning, lines)
         if chosen is FileFormat.JSONL:
+            if name != STDIN and file.seekable():
+                for _ in _streamed(lines):
+                    pass
+                file.seek(0)
+                lines = _lines(file, name)
             yield _streamed(lines)
             return
         document = _parsed("".join(lines), field=name)
@@ -110,11 +117,13 @@ def _opened(name: str) -> Iterator[TextIO]:
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
+    number = 0
     try:
-        for line in file:  # noqa: UP028  # delegating would close the file with the generator
+        for number, line in enumerate(file, 1):  # noqa: B007  # the error below tells it
             yield line
     except UnicodeDecodeError as error:
-        raise InvalidInputError("FILE", f"{name} is not UTF-8: {error}") from error
+        # Text is decoded in blocks, so the bad byte may be some lines further on.
+        raise InvalidInputError("FILE", f"{name} is not UTF-8, after line {number}: {error}") from error
     except OSError as error:
         raise InvalidInputError("FILE", f"{name} cannot be read: {error.strerror or error}") from error
 
