@@ -46,10 +46,11 @@ class Contents:
         assert {fact_id for one in self.episodes.values() for fact_id in one.fact_ids} == set(self.facts)
         assert {fact_id for one in self.themes.values() for fact_id in one.fact_ids} == set(self.facts)
         for fact in self.facts.values():
+            held: set[str] = set()
             for episode_id in fact.source_episode_ids:
                 assert fact.id in self.episodes[episode_id].fact_ids
-                held = {message.id for message in self.episodes[episode_id].messages}
-                assert set(fact.source_message_ids) <= held
+                held |= {message.id for message in self.episodes[episode_id].messages}
+            assert set(fact.source_message_ids) <= held
             holding = [theme.id for theme in self.themes.values() if fact.id in theme.fact_ids]
             assert holding == [fact.theme_id]
             assert set(fact.entity_ids) <= set(self.entities)

@@ -9,7 +9,7 @@ windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from remembrancer.lifecycle.admission import refused, require_threshold, token_similarity, tokens_of
@@ -58,8 +58,12 @@ class FactGatekeeper:
         self._least = require_threshold(threshold, embedder)
         self._limit = whole_number(limit, field="limit")
 
-    async def refuse(self, facts: Sequence[Fact]) -> list[RefusedFact]:
+    async def refuse(self, facts: Sequence[Fact], *, leaving: Collection[str] = ()) -> list[RefusedFact]:
         """Those of the facts that are not to be written.
+
+        Args:
+            facts: With their vectors, where the memory has some.
+            leaving: Ids of stored facts for which none is refused, since they are about to be closed.
 
         Raises:
             ServerUnavailableError: The database could not be reached.
@@ -72,7 +76,8 @@ class FactGatekeeper:
         admitted: list[Fact] = []
         earlier = _Earlier(facts, by_vector=by_vector)
         for place, fact in enumerate(facts):
-            matches = [*stored[place], *earlier.similar_to(place, admitted, least=self._least)]
+            known = [match for match in stored[place] if match.fact.id not in leaving]
+            matches = [*known, *earlier.similar_to(place, admitted, least=self._least)]
             matches.sort(key=lambda match: -match.similarity)
             found = next((match for match in matches if _stands_in_the_way(fact, match.fact)), None)
             if found is None:
@@ -158,6 +163,7 @@ def _refusal(fact: Fact, match: _Match) -> RefusedFact:
         reason=admission.reason,
         matched_id=match.fact.id,
         similarity=match.similarity,
+        message_ids=fact.source_message_ids,
     )
 
 

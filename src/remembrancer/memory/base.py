@@ -10,6 +10,7 @@ from remembrancer.hierarchy import (
 )
 from remembrancer.hierarchy.clustering import ThemeNamer
 from remembrancer.hierarchy.ingestion import Echoes, Ingestion, Renewal
+from remembrancer.lifecycle.gatekeeping import FactGatekeeper
 from remembrancer.ports import (
     Clusterer,
     Embedder,
@@ -21,6 +22,7 @@ from remembrancer.ports import (
     OutcomeLedger,
     Segmenter,
 )
+from remembrancer.ports.arguments import flag
 from remembrancer.ports.tracing import Traced
 from remembrancer.records import Clock, InvalidInputError, system_clock
 
@@ -104,6 +106,12 @@ class MemoryBase(Traced):
         """Go on with another model, in whose space the store is now; an index of the store's own follows it there."""
         index = getattr(self.store, "index", self.index)
         self._wire(index, embedder)
+
+    def _gatekeeper(self, admission: bool) -> FactGatekeeper | None:
+        """What judges new facts, where that is asked for."""
+        if not flag(admission, field="admission"):
+            return None
+        return FactGatekeeper(self.store, self.index, embedder=self.embedder)
 
     @property
     def namespace(self) -> str:

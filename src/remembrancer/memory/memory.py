@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
 from remembrancer.inmemory import InMemoryStore
-from remembrancer.lifecycle.gatekeeping import FactGatekeeper
 from remembrancer.memory.agent import AgentHooks
 from remembrancer.memory.consolidation import Consolidation
 from remembrancer.memory.foreign import Foreign
@@ -24,7 +23,6 @@ from remembrancer.memory.transfer import Transferring
 from remembrancer.memory.truth import Truth
 from remembrancer.memory.upkeep import Upkeep
 from remembrancer.ports import Clusterer, Embedder, Extractor, LanguageModel, Segmenter
-from remembrancer.ports.arguments import flag
 from remembrancer.records import (
     Clock,
     EmbeddingSpace,
@@ -228,17 +226,16 @@ class Memory(
                 a stream, synchronous or not.
             idempotency_key: The same key with the same messages writes nothing a second time.
             admission: Leave out facts that say what a stored one says, or that come back after they were evicted; the
-                report names them, and the messages are stored all the same. What differs in a number or a negation, or
-                was closed in favour of another fact, is news.
+                report names them, and the messages are stored all the same, and those of a duplicate become sources of
+                the fact that it doubles. What differs in a number or a negation, or was closed in favour of another
+                fact, is news.
             progress: Told after each portion how many messages have been read.
 
         Raises:
             InvalidInputError: A message is wrong; names it, for example `messages.3.timestamp`.
             ServerUnavailableError: The database or the embedder could not be reached; what was committed stays.
         """
-        gatekeeper = None
-        if flag(admission, field="admission"):
-            gatekeeper = FactGatekeeper(self.store, self.index, embedder=self.embedder)
+        gatekeeper = self._gatekeeper(admission)
         return await self._ingestion.ingest(
             messages, idempotency_key=idempotency_key, progress=progress, gatekeeper=gatekeeper
         )

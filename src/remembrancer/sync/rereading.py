@@ -9,6 +9,8 @@ from remembrancer.sync.base import SyncMemoryBase
 class SyncRereading(SyncMemoryBase):
     """The methods of `SyncMemory` that make up for extractions that failed."""
 
-    def retry_extraction(self, *, limit: int | None = None, progress: Progress | None = None) -> IngestReport:
+    def retry_extraction(
+        self, *, limit: int | None = None, admission: bool = False, progress: Progress | None = None
+    ) -> IngestReport:
         """Read messages again that could not be read as asked, as `Memory.retry_extraction`."""
-        return self.run(self._memory.retry_extraction, limit=limit, progress=progress)
+        return self.run(self._memory.retry_extraction, limit=limit, admission=admission, progress=progress)

@@ -14,6 +14,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from remembrancer.hierarchy.ingestion.admitting import Standing, admit
 from remembrancer.hierarchy.ingestion.echoes import Echoes, HeardAgain
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode, fit_into_episodes
 from remembrancer.hierarchy.ingestion.incoming import Incoming, portions
@@ -33,13 +34,14 @@ from remembrancer.ports import (
     ModelUsage,
     Segmenter,
 )
-from remembrancer.ports.admission import Gatekeeper, RefusedFact
+from remembrancer.ports.admission import Gatekeeper
 from remembrancer.records import (
     ConcurrencyError,
     Fact,
     InvalidInputError,
     Message,
     NotFoundError,
+    PlanOutdatedError,
     Receipt,
     RecordBatch,
     RemembranceError,
@@ -157,10 +159,10 @@ class Ingestion:
             try:
                 grown = await fit_into_episodes(fresh, store=self.store, segmenter=self.segmenter)
                 reading = await reader.read(grown)
-                refused = await _turned_away(reading, vectors, gatekeeper)
-                batch = await self.batch(grown, reading, vectors)
+                admitted = await admit(reading, vectors, gatekeeper, store=self.store)
+                batch = await self.batch(grown, reading, vectors, standing=admitted.standing)
                 receipt = await self.store.write(batch, idempotency_key=idempotency_key)
-            except (ConcurrencyError, NotFoundError) as error:
+            except OVERTAKEN as error:
                 if attempt == TRIES - 1 or not was_overtaken(error):
                     raise
                 logger.debug("planning a portion again: %s", error)
@@ -172,7 +174,7 @@ class Ingestion:
             draft.conflicting += conflicting
             _warn_of_conflicts(conflicting)
             draft.echoes += sum(heard[message.id].echoes for message in fresh)
-            draft.refused += refused
+            draft.refused += admitted.refused
             draft.add_reading(reading)
             draft.add(receipt)
             return
@@ -185,21 +187,28 @@ class Ingestion:
         return [m.id for m in named if texts.setdefault(m.id, m.content) != m.content]
 
     async def batch(
-        self, grown: Sequence[GrownEpisode], reading: Reading, vectors: Vectors, *, closed: Sequence[Fact] = ()
+        self,
+        grown: Sequence[GrownEpisode],
+        reading: Reading,
+        vectors: Vectors,
+        *,
+        closed: Sequence[Fact] = (),
+        standing: Sequence[Standing] = (),
     ) -> RecordBatch:
-        """Everything that one transaction is to write: episodes, what was read from them, and closed facts."""
+        """Everything that one transaction is to write: episodes, what was read from them, and facts that change."""
         facts = await vectors.on_facts([fact for facts in reading.facts.values() for fact in facts])
         theming = await gather_under_themes(
             facts, store=self.store, index=self.index, clusterer=self.clusterer, renewal=self.renewal
         )
+        listed = _by_episode(reading, [one.after for one in standing])
         episodes = [
-            _with_facts(one, reading.facts.get(one.episode.id, ()), reading.unread.get(one.episode.id, ()))
-            for one in grown
+            _with_facts(one, listed.get(one.episode.id, ()), reading.unread.get(one.episode.id, ())) for one in grown
         ]
+        changed = [*closed, *(one.after for one in standing)]
         return RecordBatch(
             episodes=await vectors.on_episodes(episodes),
             claims=await vectors.on_entities(reading.entities),
-            facts=[*theming.facts, *_in_their_themes(closed, theming.facts)],
+            facts=[*theming.facts, *_in_their_themes(changed, theming.facts)],
             themes=theming.themes,
             theme_additions=theming.additions,
             assertions=reading.relationships,
@@ -209,6 +218,7 @@ class Ingestion:
                 for one in grown
             },
             expected_facts=theming.expected,
+            expected_records=[one.before for one in standing],
         )
 
 
@@ -217,9 +227,13 @@ def _key_prefix(idempotency_key: str) -> str:
     return idempotency_key if len(key) + _NUMBER_BYTES <= MAX_KEY_BYTES else hashlib.sha256(key).hexdigest()
 
 
+OVERTAKEN = (ConcurrencyError, PlanOutdatedError, NotFoundError)
+"""What a write raises when another writer was first; see `was_overtaken` for the last of them."""
+
+
 def was_overtaken(error: RemembranceError) -> bool:
     """Whether another writer changed what a portion was planned on; a theme may have been absorbed meanwhile."""
-    return isinstance(error, ConcurrencyError) or (isinstance(error, NotFoundError) and error.kind == "theme")
+    return not isinstance(error, NotFoundError) or error.kind == "theme"
 
 
 def _require_same(fresh: Sequence[Message], receipt: Receipt, *, key: str | None) -> None:
@@ -242,16 +256,13 @@ def _fresh(portion: Sequence[Message], stored: set[str]) -> tuple[list[Message],
     return list(fresh.values()), duplicates
 
 
-async def _turned_away(reading: Reading, vectors: Vectors, gatekeeper: Gatekeeper | None) -> list[RefusedFact]:
-    """Take out of a reading what a gatekeeper refuses."""
-    if gatekeeper is None:
-        return []
-    embedded = await vectors.on_facts([fact for facts in reading.facts.values() for fact in facts])
-    refused = await gatekeeper.refuse(embedded)
-    gone = {one.id for one in refused}
-    for episode_id, facts in reading.facts.items():
-        reading.facts[episode_id] = tuple(fact for fact in facts if fact.id not in gone)
-    return refused
+def _by_episode(reading: Reading, standing: Sequence[Fact]) -> dict[str, list[str]]:
+    """Ids of the facts by the ids of their episodes: where they were read, and where they are said as well."""
+    listed = {episode_id: [fact.id for fact in facts] for episode_id, facts in reading.facts.items()}
+    for fact in [*(fact for facts in reading.facts.values() for fact in facts), *standing]:
+        for episode_id in fact.source_episode_ids:
+            listed.setdefault(episode_id, []).append(fact.id)
+    return listed
 
 
 def _in_their_themes(facts: Sequence[Fact], moved: Sequence[Fact]) -> list[Fact]:
@@ -260,8 +271,8 @@ def _in_their_themes(facts: Sequence[Fact], moved: Sequence[Fact]) -> list[Fact]
     return [fact.model_copy(update={"theme_id": theme_ids.get(fact.id, fact.theme_id)}) for fact in facts]
 
 
-def _with_facts(one: GrownEpisode, facts: Sequence[Fact], unread: Sequence[str]) -> GrownEpisode:
-    listed = dict.fromkeys([*one.episode.fact_ids, *(fact.id for fact in facts)])
+def _with_facts(one: GrownEpisode, fact_ids: Sequence[str], unread: Sequence[str]) -> GrownEpisode:
+    listed = dict.fromkeys([*one.episode.fact_ids, *fact_ids])
     still = dict.fromkeys([*one.episode.unread_message_ids, *unread])
     changes = {"fact_ids": tuple(listed), "unread_message_ids": tuple(still)}
     return GrownEpisode(one.episode.model_copy(update=changes), one.added, one.stored)

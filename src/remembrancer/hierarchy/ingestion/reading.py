@@ -136,8 +136,12 @@ def _problem(result: object) -> str | None:
 
 
 def _by_id(one: GrownEpisode, facts: Sequence[Fact]) -> dict[str, Fact]:
+    """The facts by their ids; one that was said twice cites all who said it."""
     named: dict[str, Fact] = {}
     for fact in facts:
         fact_id = fact_id_of(fact.content, episode_id=one.episode.id)
-        named.setdefault(fact_id, fact.model_copy(update={"id": fact_id}))
+        first = named.setdefault(fact_id, fact.model_copy(update={"id": fact_id}))
+        cited = tuple(dict.fromkeys([*first.source_message_ids, *fact.source_message_ids]))
+        if cited != first.source_message_ids:
+            named[fact_id] = first.model_copy(update={"source_message_ids": cited})
     return named

@@ -11,13 +11,15 @@ import hashlib
 import logging
 from collections.abc import AsyncIterator
 
+from remembrancer.hierarchy.ingestion.admitting import admit
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode
-from remembrancer.hierarchy.ingestion.pipeline import TRIES, Ingestion, Progress, pause, was_overtaken
+from remembrancer.hierarchy.ingestion.pipeline import OVERTAKEN, TRIES, Ingestion, Progress, pause, was_overtaken
 from remembrancer.hierarchy.ingestion.reading import Reader, Reading
 from remembrancer.hierarchy.ingestion.report import REREAD, IngestReport, ReportDraft
 from remembrancer.hierarchy.ingestion.vectors import Vectors
 from remembrancer.hierarchy.option import require_integer
-from remembrancer.records import ConcurrencyError, Episode, Fact, NotFoundError
+from remembrancer.ports.admission import Gatekeeper
+from remembrancer.records import Episode, Fact
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +27,11 @@ _AT_ONCE = 20  # episodes held in memory
 
 
 async def retry_extraction(
-    ingestion: Ingestion, *, limit: int | None = None, progress: Progress | None = None
+    ingestion: Ingestion,
+    *,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    gatekeeper: Gatekeeper | None = None,
 ) -> IngestReport:
     """Read unread messages again, episode by episode; each episode is one transaction.
 
@@ -33,6 +39,7 @@ async def retry_extraction(
         ingestion: As it takes messages in; its extractor is asked once an episode.
         limit: The most episodes to try, 0 or more; `None`: all.
         progress: Told after each episode how many messages have been tried.
+        gatekeeper: Turns away facts that are not to be written; what it is to replace stands in no fact's way.
 
     Raises:
         InvalidInputError: A bad limit.
@@ -46,7 +53,7 @@ async def retry_extraction(
         await reader.read([_to_read(episode) for episode in page])  # several at a time; below they are known
         for episode in page:
             draft.messages_read += len(_to_read(episode).added)
-            await _read_again(ingestion, episode, reader, draft)
+            await _read_again(ingestion, episode, reader, draft, gatekeeper)
             if progress is not None:
                 progress(draft.messages_read)
     draft.add_usage(before, ingestion.usage())
@@ -76,7 +83,9 @@ def _to_read(episode: Episode) -> GrownEpisode:
     return GrownEpisode(episode.model_copy(update={"unread_message_ids": ()}), added, episode)
 
 
-async def _read_again(ingestion: Ingestion, found: Episode, reader: Reader, draft: ReportDraft) -> None:
+async def _read_again(
+    ingestion: Ingestion, found: Episode, reader: Reader, draft: ReportDraft, gatekeeper: Gatekeeper | None
+) -> None:
     vectors = Vectors(ingestion.embedder)
     episode: Episode | None = found
     for attempt in range(TRIES):
@@ -88,10 +97,12 @@ async def _read_again(ingestion: Ingestion, found: Episode, reader: Reader, draf
             draft.add_reading(reading)
             return
         closed = [] if reading.unread else await _superseded(ingestion, one, reading)
+        leaving = {fact.id for fact in closed}
+        admitted = await admit(reading, vectors, gatekeeper, store=ingestion.store, leaving=leaving)
         try:
-            batch = await ingestion.batch([one], reading, vectors, closed=closed)
+            batch = await ingestion.batch([one], reading, vectors, closed=closed, standing=admitted.standing)
             receipt = await ingestion.store.write(batch, idempotency_key=_key(one, reading))
-        except (ConcurrencyError, NotFoundError) as error:
+        except OVERTAKEN as error:
             if attempt == TRIES - 1 or not was_overtaken(error):
                 raise
             logger.debug("reading episode %s again: %s", episode.id, error)
@@ -99,6 +110,7 @@ async def _read_again(ingestion: Ingestion, found: Episode, reader: Reader, draf
             episode = await ingestion.store.get_episode(episode.id)
             continue
         draft.add_reading(reading)
+        draft.refused += admitted.refused
         draft.add(receipt)
         return
 
