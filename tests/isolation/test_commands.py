@@ -43,6 +43,7 @@ COMMANDS: dict[str, list[str]] = {
     "restore": [sample_id("entity", 7), "--yes"],
     "undo": [FACT, "--yes"],
     "ingest": ["-", "--embedder", "none"],
+    "retry-extraction": ["--extractor", "rules", "--embedder", "none"],
     "forget": [sample_id("message", 1), "--yes"],
     "import": ["{file}"],
     "reembed": ["--embedder", "hashing"],

@@ -23,6 +23,7 @@ from remembrancer.cli.local_server import browser, down, status, up
 from remembrancer.cli.past import history, passes, why
 from remembrancer.cli.recalling import recall
 from remembrancer.cli.reembedding import reembed
+from remembrancer.cli.rereading import retry_extraction
 from remembrancer.cli.resolving import conflicts, resolve
 from remembrancer.cli.showing import show
 from remembrancer.cli.transferring import export, take_in
@@ -34,6 +35,7 @@ _LESSONS = "Lessons"
 _MEASURING = "Measuring"
 _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
     (_MEMORY, ingest),
+    (_MEMORY, retry_extraction),
     (_MEMORY, recall),
     (_MEMORY, show),
     (_MEMORY, consolidate),

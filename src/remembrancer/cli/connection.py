@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from remembrancer.cli.embedders import checked_name, embedder_to_read, embedder_to_write, letting_go_of
+from remembrancer.cli.extractors import Reader
 from remembrancer.cli.output import Output
 from remembrancer.graph import Database
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
@@ -134,7 +135,13 @@ async def open_database(address: Address) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def open_memory(
-    server: Server, output: Output, *, namespace: str, embedder: str | None, writes: bool = False
+    server: Server,
+    output: Output,
+    *,
+    namespace: str,
+    embedder: str | None,
+    writes: bool = False,
+    reader: Reader | None = None,
 ) -> AsyncIterator[Memory]:
     """Open a memory with the embedder that fits it, and say on stderr which that is.
 
@@ -144,13 +151,18 @@ async def open_memory(
         namespace: Whose memory.
         embedder: As the user named it; `None`: the command needs none.
         writes: Whether the command stores something: then migrations are applied, and a new namespace gets a model.
+        reader: What reads facts from messages; by default rules.
     """
     async with server.reach(output) as address:
         chosen = await _chosen(address, namespace, embedder, writes=writes, output=output)
         async with (
             letting_go_of(chosen),
             memory_at(
-                address, namespace=namespace, embedder=chosen, migrate=writes or address.server is not None
+                address,
+                namespace=namespace,
+                embedder=chosen,
+                migrate=writes or address.server is not None,
+                reader=reader,
             ) as memory,
         ):
             yield memory
@@ -158,7 +170,7 @@ async def open_memory(
 
 @asynccontextmanager
 async def memory_at(
-    address: Address, *, namespace: str, embedder: Embedder | None, migrate: bool
+    address: Address, *, namespace: str, embedder: Embedder | None, migrate: bool, reader: Reader | None = None
 ) -> AsyncIterator[Memory]:
     """Open a memory at an address."""
     async with Memory.connect(
@@ -167,6 +179,8 @@ async def memory_at(
         database=address.database,
         namespace=namespace,
         embedder=embedder,
+        extractor=None if reader is None else reader.extractor,
+        llm=None if reader is None else reader.llm,
         migrate=migrate,
         warm=False,  # a command asks once
     ) as memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from remembrancer.cli.connection import NAMESPACE, EmbedderOption, NamespaceOption, Server, open_memory
 from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
+from remembrancer.cli.extractors import Extracting
 from remembrancer.cli.message_file import ExportOptions, FileFormat, Messages, messages_in
 from remembrancer.cli.output import Output
 from remembrancer.hierarchy.exports import Branches, Export
@@ -17,12 +19,17 @@ from remembrancer.memory import Memory
 from remembrancer.records import InvalidInputError, RecordKind
 
 _SHOWN_FAILURES = 20
+AdmissionOption = Annotated[
+    bool,
+    typer.Option("--admission", help="Leave out facts that are stored already, or come back after eviction."),
+]
 _KINDS: tuple[RecordKind, ...] = ("message", "episode", "fact", "theme", "entity", "relationship")
 
 
 async def ingest(
     server: Server,
     output: Output,
+    extracting: Extracting,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines, JSON, or an export; - for stdin.")],
     namespace: NamespaceOption = NAMESPACE,
     embedder: EmbedderOption = EmbedderName.AUTO,
@@ -36,10 +43,7 @@ async def ingest(
     speaker: Annotated[
         str | None, typer.Option("--speaker", help="Of an export: the name of the person whose it is.")
     ] = None,
-    admission: Annotated[
-        bool,
-        typer.Option("--admission", help="Leave out facts that are stored already, or come back after eviction."),
-    ] = False,
+    admission: AdmissionOption = False,
     idempotency_key: Annotated[
         str | None,
         typer.Option("--idempotency-key", help="The same key with the same messages writes nothing a second time."),
@@ -51,8 +55,11 @@ async def ingest(
     stored already change nothing, so an ingest that stopped is simply run again.
 
     JSON (a list, or an object with such a list as `messages`) is checked whole before anything is written. JSON Lines
-    are read as a stream: a bad line stops the ingest, and what came before it may be stored. Ends with 1 when nothing
-    could be read from some episodes.
+    are read as a stream: a bad line stops the ingest, and what came before it may be stored.
+
+    Facts are read by rules, or by a language model: --llm-model qwen3:8b --llm-url http://localhost:11434/v1. Episodes
+    that it does not read in time or within the budget are read by rules; retry-extraction reads them again. Ends with
+    1 when there are such, or some from which nothing could be read.
 
     An export of ChatGPT or Claude (conversations.json), or of Gemini by Google Takeout (MyActivity.json), is read
     whole, also from the ZIP archive that it comes in. Pictures, calls of tools and what else is no text are skipped,
@@ -61,7 +68,10 @@ async def ingest(
     read: list[Export] = []
     options = ExportOptions(branches=branches, speaker=speaker, told=read.append)
     with messages_in(file, file_format=file_format, exports=options) as messages:
-        async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
+        async with (
+            extracting.opened() as reader,
+            open_memory(server, output, namespace=namespace, embedder=embedder, writes=True, reader=reader) as memory,
+        ):
             report = await _take_in(memory, messages, output, idempotency_key=idempotency_key, admission=admission)
             model = memory.embedder.model if memory.embedder is not None else None
     for export in read:
@@ -71,12 +81,13 @@ async def ingest(
         {
             "namespace": namespace,
             "embedder": model,
+            "extractor": reader.name,
             "counts": report.counts,
             **report.model_dump(mode="json"),
             **({"export": _export_document(read[0])} if read else {}),
         }
     )
-    return ExitCode.FAILED if report.failed else ExitCode.FINE
+    return exit_code_of_report(report)
 
 
 async def _take_in(
@@ -115,23 +126,61 @@ def _export_document(export: Export) -> dict[str, object]:
     }
 
 
+def exit_code_of_report(report: IngestReport) -> ExitCode:
+    """How a command ends that read messages: fine when all were read as asked."""
+    return ExitCode.FAILED if report.failed or report.fell_back else ExitCode.FINE
+
+
 def _tell(output: Output, report: IngestReport) -> None:
+    output.text(f"{report.messages_read} messages read, {len(report.duplicates)} of them stored before.")
+    if report.replayed_batches:
+        output.text(f"{report.replayed_batches} of {report.batches} batches were written by an earlier call.")
+    tell_records(output, report)
+    tell_refused(output, report)
+    tell_reading(output, report)
+
+
+def tell_records(output: Output, report: IngestReport) -> None:
+    """How many records of each kind are new, changed and gone."""
     rows = [
         [kind, *(str(len(by_kind.get(kind, ()))) for by_kind in (report.created, report.changed, report.removed))]
         for kind in _KINDS
     ]
-    output.text(f"{report.messages_read} messages read, {len(report.duplicates)} of them stored before.")
-    if report.replayed_batches:
-        output.text(f"{report.replayed_batches} of {report.batches} batches were written by an earlier call.")
     output.table("kind", "new", "changed", "removed", rows=rows, numbers=("new", "changed", "removed"))
-    if report.refused:
-        output.text("", f"{len(report.refused)} facts were left out, since they are stored or were evicted:")
-        rows = [[one.reason, one.content, f"{one.similarity:.2f}", one.matched_id] for one in report.refused]
-        output.table("why", "fact", "similarity", "to", rows=rows[:_SHOWN_FAILURES], numbers=("similarity",))
-        if len(rows) > _SHOWN_FAILURES:
-            output.text(f"  and {len(rows) - _SHOWN_FAILURES} more; --json names all")
-    if report.failed:
-        output.text("", f"Nothing could be read from {len(report.failed)} episodes; their messages are stored:")
-        output.text(*(f"  {failed.episode_id}  {failed.reason}" for failed in report.failed[:_SHOWN_FAILURES]))
-        if len(report.failed) > _SHOWN_FAILURES:
-            output.text(f"  and {len(report.failed) - _SHOWN_FAILURES} more; --json names all")
+
+
+def tell_refused(output: Output, report: IngestReport) -> None:
+    """The facts that were left out, and why."""
+    if not report.refused:
+        return
+    output.text("", f"{len(report.refused)} facts were left out, since they are stored or were evicted:")
+    rows = [[one.reason, one.content, f"{one.similarity:.2f}", one.matched_id] for one in report.refused]
+    output.table("why", "fact", "similarity", "to", rows=rows[:_SHOWN_FAILURES], numbers=("similarity",))
+    _tell_more(output, len(rows))
+
+
+def tell_reading(output: Output, report: IngestReport) -> None:
+    """What could not be read as asked, what was not taken, and what the model was used for."""
+    for told, episodes in (
+        ("Nothing could be read from {} episodes; their messages are stored:", report.failed),
+        ("{} episodes were read in a simpler way than asked for:", report.fell_back),
+    ):
+        if episodes:
+            output.text("", told.format(len(episodes)))
+            output.text(*(f"  {one.episode_id}  {one.reason}" for one in episodes[:_SHOWN_FAILURES]))
+            _tell_more(output, len(episodes))
+    if report.failed or report.fell_back:
+        output.text("Read them again: remembrancer retry-extraction")
+    if report.dropped:
+        output.text("", "Of what was read this was not taken:")
+        counted = Counter[tuple[str, str]]()
+        for lost in report.dropped:
+            counted[lost.part, lost.reason] += lost.count
+        output.text(*(f"  {count} {part}: {reason}" for (part, reason), count in counted.most_common()))
+    if report.model_calls:
+        output.text("", f"The model was called {report.model_calls} times, {report.model_tokens:,} tokens.")
+
+
+def _tell_more(output: Output, count: int) -> None:
+    if count > _SHOWN_FAILURES:
+        output.text(f"  and {count - _SHOWN_FAILURES} more; --json names all")
