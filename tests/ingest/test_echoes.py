@@ -87,6 +87,28 @@ async def test_rounds_leave_neo4j_as_it_was(open_store: OpenStore) -> None:
     assert {one.provenance.source for one in derived if one.provenance is not None} == {"derived"}
 
 
+async def test_across_processes_admission_keeps_out_what_a_recall_elsewhere_has_served(
+    open_store: OpenStore, kit: Any
+) -> None:
+    store = await open_store(space=kit.space)
+    await filled(Memory(store, store.index, embedder=kit.embedder))
+    before: dict[str, bool] | None = None
+    for number in range(3):
+        # A memory of its own each time, as in another process: what others have served is not known to it.
+        recall = await Memory(store, store.index, embedder=kit.embedder).recall("Where does Ada work?")
+        writing = Memory(store, store.index, embedder=kit.embedder)
+        texts = as_hits(recall)
+        assert texts
+        said = [message(60 * number + 60 + place, text) for place, text in enumerate(texts)]
+        report = await writing.ingest(said, admission=True)
+        assert (report.echoes, report.failed) == (0, ())
+        assert len(report.refused) > 0
+        after = await facts_of(writing)
+        assert before is None or after == before
+        before = after
+    assert len(before or {}) == 4
+
+
 async def test_what_is_new_beside_an_echo_is_read() -> None:
     async with Memory.in_memory() as memory:
         await filled(memory)
