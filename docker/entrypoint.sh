@@ -20,7 +20,8 @@ conf=$NEO4J_HOME/conf/neo4j.conf
 } > "$conf"
 for name in $(env | sed -n 's/^\(NEO4J_[a-z][A-Za-z0-9_]*\)=.*/\1/p'); do
     setting=$(echo "${name#NEO4J_}" | sed 's/__/%/g; s/_/./g; s/%/_/g')
-    printf '%s=%s\n' "$setting" "$(printenv "$name")" >> "$conf"
+    eval "value=\$$name" # the name is of letters, digits and underscores only
+    printf '%s=%s\n' "$setting" "$value" >> "$conf"
 done
 
 # The password counts only before the first start.

@@ -1,15 +1,19 @@
 """The two stores that every contract runs over, and the Neo4j that one of them needs.
 
-`NEO4J_URI`, `NEO4J_USERNAME` and `NEO4J_PASSWORD` name a server to use; without them a private one is started for
-the run. Each opened store has a namespace of its own, so no test sees another's records and nothing is wiped.
+`NEO4J_URI`, `NEO4J_USERNAME` and `NEO4J_PASSWORD` name a server to use, on which the run is a guest (`guest`); without
+them a private one is started for it. Each opened store has a namespace of its own, so no test sees another's records
+and nothing is wiped.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -17,6 +21,7 @@ import pytest
 
 pytest.register_assert_rewrite("remembrancer.testing")
 
+from tests import guest  # noqa: E402
 from tests.recorder import Recorder  # noqa: E402
 
 from remembrancer.inmemory import InMemoryStore  # noqa: E402
@@ -35,14 +40,48 @@ hypothesis.settings.load_profile("remembrancer")
 # A start-up archive that is there is used; making one in the background would compete with the tests.
 os.environ.setdefault("REMEMBRANCER_START_ARCHIVE", "use")
 
+GUEST = pytest.StashKey[guest.Guest]()
+LEFT_BEHIND = pytest.StashKey[list[str]]()
+
 STORES = [pytest.param("inmemory", id="inmemory"), pytest.param("neo4j", id="neo4j", marks=pytest.mark.neo4j)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
+    """Note what a server holds that was there before the run; the workers of a run find it noted."""
+    if "NEO4J_URI" in os.environ and guest.VARIABLE not in os.environ and not session.config.option.collectonly:
+        os.environ[guest.VARIABLE] = tempfile.mkdtemp(prefix="remembrancer-guest-")
+        session.config.stash[GUEST] = host = guest.Guest.of_environment(Path(os.environ[guest.VARIABLE]))
+        host.arrive()
+    yield
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave the server as it was, once all workers have ended."""
+    if (host := session.config.stash.get(GUEST, None)) is not None:
+        left = host.leave()
+        shutil.rmtree(os.environ.pop(guest.VARIABLE))
+        if left:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            session.config.stash[LEFT_BEHIND] = left
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Tell what a run has left behind on a server."""
+    for line in config.stash.get(LEFT_BEHIND, []):
+        terminalreporter.write_line(f"left behind on the server: {line}", red=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def every_statement() -> Iterator[Recorder]:
     """All that the library sends in this run; one without the namespace is an error at the end of it."""
+    folder = Path(os.environ[guest.VARIABLE]) if guest.VARIABLE in os.environ else None
     with Recorder().installed() as recorder:
+        recorder.refused = guest.refused(folder) if folder is not None else frozenset()
         yield recorder
+    if folder is not None:
+        guest.note(folder, recorder.namespaces)
     recorder.check()
 
 

@@ -49,16 +49,32 @@ class Recorder:
 
     Args:
         folder: Calls from files below it are recorded.
+
+    Attributes:
+        texts: The statements.
+        problems: What is wrong with some of them.
+        namespaces: Those that statements named.
+        refused: Those that none may name.
     """
 
     def __init__(self, folder: str = LIBRARY) -> None:
         self._folder = folder
         self.texts: dict[str, None] = {}
         self.problems: dict[str, str] = {}
+        self.namespaces: set[str] = set()
+        self.refused: frozenset[str] = frozenset()
 
     def note(self, text: str, parameters: Mapping[str, Any]) -> None:
-        """Look at a statement that is about to be sent."""
+        """Look at a statement that is about to be sent.
+
+        Raises:
+            AssertionError: It is for a namespace that is refused to this run.
+        """
+        namespace = parameters.get("namespace")
+        assert namespace not in self.refused, f"namespace {namespace!r} was on the server before this run"
         self.texts[text] = None
+        if isinstance(namespace, str):
+            self.namespaces.add(namespace)
         if text not in self.problems and (problem := problem_of(text, parameters)):
             self.problems[text] = problem
 
