@@ -24,7 +24,7 @@ from remembrancer.testing.worlds import batches, walks
 pytestmark = pytest.mark.neo4j
 
 NOW = FixedClock(day(30))
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class HubWalk(_Walk):

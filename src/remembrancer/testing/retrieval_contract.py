@@ -38,7 +38,7 @@ from remembrancer.testing.worlds import batches, queries, walks
 __all__ = ["TestOneAnswer", "TestRetrieval"]
 
 _NOW = FixedClock(day(30))
-_EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+_EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class TestOneAnswer:

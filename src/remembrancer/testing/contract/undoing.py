@@ -117,7 +117,7 @@ class TestUndo:
         assert await read(store, "episode", 1) is None
 
     @hypothesis.given(seed=st.integers(0, 2**32))
-    @hypothesis.settings(max_examples=25, suppress_health_check=list(hypothesis.HealthCheck))
+    @hypothesis.settings(max_examples=12, suppress_health_check=list(hypothesis.HealthCheck))
     async def test_any_soft_plan_is_undone_exactly(self, open_store: OpenStore, seed: int) -> None:
         store = await filled(open_store)
         before = await state_of(store)
