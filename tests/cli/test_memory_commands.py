@@ -193,3 +193,10 @@ def test_what_is_no_id_ends_with_2(remember: Run) -> None:
 def test_another_namespace_does_not_show_the_record(filled: Run, run: Run, server: list[str], namespace: str) -> None:
     record_id = filled("recall", "Priya", "--json").document["hits"][0]["id"]
     assert run("show", record_id, *server, "--namespace", f"{namespace}-other").code == 4
+
+
+def test_a_namespace_that_holds_nothing_is_said_to(remember: Run, lines_file: Path) -> None:
+    holds_nothing = "holds no messages and no facts"
+    assert holds_nothing in remember("recall", "Anna?").stderr
+    assert holds_nothing not in remember("ingest", str(lines_file), "--embedder", "hashing").stderr
+    assert holds_nothing not in remember("recall", "Anna?").stderr

@@ -19,6 +19,7 @@ from remembrancer.cli.embedders import checked_name, embedder_to_read, embedder_
 from remembrancer.cli.extractors import Reader
 from remembrancer.cli.output import Output
 from remembrancer.graph import Database
+from remembrancer.graph.doctor import holds_records
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
 from remembrancer.ports import Embedder
 from remembrancer.records import InvalidInputError
@@ -154,6 +155,8 @@ async def open_memory(
         reader: What reads facts from messages; by default rules.
     """
     async with server.reach(output) as address:
+        if not (writes and embedder is not None):  # else it is a command that may fill an empty one
+            await note_if_empty(address, namespace, output)
         chosen = await _chosen(address, namespace, embedder, writes=writes, output=output)
         async with (
             letting_go_of(chosen),
@@ -185,6 +188,13 @@ async def memory_at(
         warm=False,  # a command asks once
     ) as memory:
         yield memory
+
+
+async def note_if_empty(address: Address, namespace: str, output: Output) -> None:
+    """Say on stderr that a namespace holds nothing: its name may have been mistyped."""
+    async with open_database(address) as database:
+        if not await holds_records(database, namespace):
+            output.note(f"namespace {namespace!r} holds no messages and no facts")
 
 
 async def _chosen(
