@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from remembrancer.graph.connection import Row
+from remembrancer.graph.nearness import Block, Nearness
 from remembrancer.ports import Hit
 from remembrancer.ports.arguments import similarity, whole_number
+from remembrancer.ports.pushdown import NearDuplicates
 from remembrancer.records import SIMILARITY_TOLERANCE, EmbeddingSpace, InvalidInputError
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_ids, without_repeats
@@ -25,6 +27,8 @@ _FEW = 10
 _SEARCHES_A_STATEMENT = 250
 _STATEMENTS_AT_ONCE = 4  # the database runs one statement on one core
 _VECTORS_AT_ONCE = 1_000
+_VECTORS_HELD = 16_000
+"""So many vectors are compared with all others while those are read once: 25 MB at 384 dimensions."""
 
 
 class _Reading(Protocol):
@@ -70,6 +74,32 @@ class FactSurvey:
             raise errors.exceptions[0]  # noqa: B904 - one failure, told as it is
         return {fact_id: found[fact_id] for fact_id in wanted if fact_id in found}
 
+    async def duplicates_among(
+        self: _Reading, fact_ids: Sequence[str], *, min_similarity: float, limit: int
+    ) -> NearDuplicates:
+        """For each of these facts those of them near to it, nearest first; their vectors are compared here.
+
+        A search costs milliseconds and the product of two vectors a fraction of a microsecond, so up to some hundred
+        thousand facts it takes less to compare all with all. What is held at once does not grow with their number, but
+        for what is found.
+        """
+        wanted = without_repeats(require_ids(fact_ids, field="fact_ids"))
+        least = similarity(min_similarity) - SIMILARITY_TOLERANCE
+        nearness = Nearness(len(wanted), least=least, limit=whole_number(limit, field="limit", least=1))
+        if self.space is None:
+            return NearDuplicates({}, [])
+        for start in range(0, len(wanted), _VECTORS_HELD):
+            held: list[Block] = []
+            async for block in _blocks(self, wanted, start):
+                is_held = block.places[0] < start + _VECTORS_HELD
+                await asyncio.to_thread(_compare, nearness, held, block, with_itself=is_held)
+                if is_held:
+                    held.append(block)
+        near = {
+            wanted[place]: [Hit(wanted[other], score) for other, score in found] for place, found in nearness.clear()
+        }
+        return NearDuplicates(near, [wanted[place] for place in nearness.unclear()])
+
     async def weakest_facts(
         self: _Reading,
         count: int,
@@ -110,3 +140,30 @@ class FactSurvey:
                 count += 1
         mean = (total / count).astype(np.float32) if count else total
         return tuple(mean.tolist()) if mean.any() else None
+
+
+async def _blocks(store: _Reading, fact_ids: Sequence[str], start: int) -> AsyncIterator[Block]:
+    """The vectors of these facts from a place on, some at once; the next are read while the last are compared."""
+
+    def reading(place: int) -> asyncio.Task[list[Row]]:
+        ids = list(fact_ids[place : place + _VECTORS_AT_ONCE])
+        return asyncio.create_task(store._read("survey.vectors", ids=ids))
+
+    following = reading(start)
+    try:
+        for place in range(start, len(fact_ids), _VECTORS_AT_ONCE):
+            rows = await following
+            if place + _VECTORS_AT_ONCE < len(fact_ids):
+                following = reading(place + _VECTORS_AT_ONCE)
+            if rows:
+                vectors = [row["embedding"].to_numpy() for row in rows]
+                yield Block.of([place + row["place"] for row in rows], vectors)
+    finally:
+        following.cancel()
+
+
+def _compare(nearness: Nearness, held: Sequence[Block], block: Block, *, with_itself: bool) -> None:
+    for one in held:
+        nearness.compare(one, block)
+    if with_itself:
+        nearness.compare(block, block)

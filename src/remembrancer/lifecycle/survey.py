@@ -12,7 +12,7 @@ from typing import Protocol
 
 from remembrancer.lifecycle.decay import weakest
 from remembrancer.lifecycle.themes import centroid
-from remembrancer.ports import MemoryIndex, MemoryStore
+from remembrancer.ports import Hit, MemoryIndex, MemoryStore
 from remembrancer.ports.pushdown import SurveysFacts
 from remembrancer.records import QUARANTINE_TAG, Fact, Theme
 
@@ -150,12 +150,14 @@ class PushedSurvey:
         self._store = store
         self._surveyor = surveyor
         self._page = page
+        self._listed: Sequence[str] = ()
         self._known: frozenset[str] = frozenset()
+        self._compared: tuple[float, Mapping[str, Sequence[Hit]], frozenset[str]] | None = None
 
     async def fact_ids(self) -> Sequence[str]:
         """All of them, in listing order."""
         found = await self._surveyor.active_fact_ids()
-        self._known = frozenset(found)
+        self._listed, self._known, self._compared = found, frozenset(found), None
         return found
 
     async def gone(self) -> Collection[str]:
@@ -163,9 +165,18 @@ class PushedSurvey:
         return self._known.difference(await self._surveyor.active_fact_ids())
 
     async def near(self, fact_ids: Sequence[str], *, min_similarity: float) -> Mapping[str, Sequence[str]]:
-        """Near duplicates of each fact that has any."""
-        found = await self._surveyor.near_duplicates(fact_ids, min_similarity=min_similarity, limit=NEAR_AT_MOST)
-        return {fact_id: [hit.id for hit in hits] for fact_id, hits in found.items()}
+        """Near duplicates of each fact that has any; the first call compares all facts, others look it up."""
+        if self._compared is None or self._compared[0] != min_similarity:
+            among = await self._surveyor.duplicates_among(
+                self._listed, min_similarity=min_similarity, limit=NEAR_AT_MOST
+            )
+            self._compared = min_similarity, among.near, frozenset(among.unclear)
+        _, near, unclear = self._compared
+        searched = await self._surveyor.near_duplicates(
+            [one for one in fact_ids if one in unclear], min_similarity=min_similarity, limit=NEAR_AT_MOST
+        )
+        found = {fact_id: searched.get(fact_id) or near.get(fact_id) for fact_id in fact_ids}
+        return {fact_id: [hit.id for hit in hits] for fact_id, hits in found.items() if hits}
 
     async def facts(self, fact_ids: Sequence[str]) -> Mapping[str, Fact]:
         """Those of these that are still live and not quarantined."""

@@ -45,6 +45,17 @@ class RetrievesMemory(Protocol):
         ...
 
 
+class NearDuplicates(NamedTuple):
+    """Facts near to each other.
+
+    `near` has those near to a fact, nearest first, for each that has any; `unclear` are facts that had better be asked
+    for with `SurveysFacts.near_duplicates`: they may have too many, or some too close to each other to tell the order.
+    """
+
+    near: dict[str, list[Hit]]
+    unclear: list[str]
+
+
 @runtime_checkable
 class SurveysFacts(Protocol):
     """A store that finds what a consolidation prunes without handing out every fact.
@@ -65,6 +76,18 @@ class SurveysFacts(Protocol):
             fact_ids: Whose neighbours are wanted; unknown ids, and facts without embedding, have none.
             min_similarity: The least cosine, included.
             limit: The most neighbours of one fact, itself counted; facts without any other are left out.
+        """
+        ...
+
+    async def duplicates_among(
+        self, fact_ids: Sequence[str], *, min_similarity: float, limit: int
+    ) -> NearDuplicates:
+        """The same for all facts at once, counting only these facts as neighbours.
+
+        Args:
+            fact_ids: Whose neighbours are wanted, and among whom.
+            min_similarity: The least cosine, included.
+            limit: The most neighbours of one fact, itself counted.
         """
         ...
 
