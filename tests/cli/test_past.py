@@ -96,3 +96,19 @@ def test_unknown_ids_are_not_found(remember: Run) -> None:
     for command in (["history", NO_SUCH_ID], ["undo", NO_SUCH_ID], ["restore", NO_SUCH_ID], ["forget", NO_SUCH_ID]):
         assert remember(*command).code == 4
     assert "Nothing was done yet." in remember("passes").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("history", "17"), "ID"),
+        (("restore", "17"), "ID"),
+        (("undo", "17", "--yes"), "PASS"),
+        (("forget", "17"), "ID"),
+        (("recall", "x", "--limit", "0"), "--limit"),
+    ],
+)
+def test_an_error_names_an_argument_as_it_is_typed(filled: Run, arguments: tuple[str, ...], name: str) -> None:
+    ran = filled(*arguments)
+    assert ran.code == 2
+    assert f"error: {name}: " in ran.stderr

@@ -95,5 +95,5 @@ def test_data_survives_a_restart(composed: Composed) -> None:
     composed.run("restart")
     composed.run("up", "--detach", "--wait")
     with GraphDatabase.driver(composed.uri, auth=auth) as driver:
-        rows, _, _ = driver.execute_query("MATCH (kept:Kept) DELETE kept RETURN kept.value AS value")
+        rows, _, _ = driver.execute_query("MATCH (kept:Kept) WITH kept, kept.value AS value DELETE kept RETURN value")
     assert [row["value"] for row in rows] == [42]

@@ -14,10 +14,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from remembrancer.cli.exit_code import ExitCode, exit_code_of
 from remembrancer.cli.output import Output
-from remembrancer.records import RemembranceError
+from remembrancer.records import InvalidInputError, RemembranceError
 
 Coroutine = Callable[..., Awaitable[ExitCode | None]]
 
@@ -57,8 +58,28 @@ def _run(coroutine: Coroutine, arguments: dict[str, Any], output: Output) -> Exi
     except RemembranceError as error:
         if output.debug:
             raise
-        output.error(error)
+        output.error(_as_typed(error, coroutine))
         return exit_code_of(error)
+
+
+def _as_typed(error: RemembranceError, coroutine: Coroutine) -> RemembranceError:
+    """An error about an argument names it as it is typed: `--valid-at` for `valid_at`, ID for `record_id`."""
+    if not isinstance(error, InvalidInputError):
+        return error
+    name = _spellings(coroutine).get(error.field)
+    return error if name is None else InvalidInputError(name, error.problem)
+
+
+def _spellings(coroutine: Coroutine) -> dict[str, str]:
+    spelled = {}
+    for name, hint in get_type_hints(coroutine, include_extras=True).items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, OptionInfo):
+                long = [word for word in mark.param_decls or () if word.startswith("--")]
+                spelled[name] = long[0].partition("/")[0] if long else f"--{name.replace('_', '-')}"
+            elif isinstance(mark, ArgumentInfo):
+                spelled[name] = str(mark.metavar or name.upper())
+    return spelled
 
 
 def _parameters(

@@ -16,6 +16,7 @@ from remembrancer.lifecycle import Plan, apply_plan
 from remembrancer.memory import Memory
 from remembrancer.records import Erasure, InvalidInputError, Source
 from remembrancer.records.base import build
+from remembrancer.records.key import require_id
 
 
 async def restore(
@@ -92,7 +93,8 @@ async def forget(
     source = {name: value for name, value in given.items() if value is not None}
     if (record_id is not None) + bool(source) + everything != 1:
         raise InvalidInputError("ID", "say what to forget: an id, a source, or --everything, and one of them only")
-    target = build(Source, **source) if source else record_id
+    wanted = None if record_id is None else require_id(record_id, field="ID")
+    target = build(Source, **source) if source else wanted
     async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
         report = await memory.forget(target, everything=everything, hard=not soft, dry_run=True)
         _tell_erasure(output, report, namespace=namespace)

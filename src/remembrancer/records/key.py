@@ -65,7 +65,7 @@ def check_id(value: str) -> str:
         ValueError: Anything else.
     """
     if not _UUID.fullmatch(value):
-        raise ValueError("not an RFC 9562 UUID in its hyphenated form")
+        raise ValueError("not an id, which is a UUID such as 6ba7b810-9dad-41d1-80b4-00c04fd430c8")
     return value
 
 

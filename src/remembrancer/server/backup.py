@@ -87,7 +87,7 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
     if not target.parent.is_dir():
         raise InvalidInputError("file", f"there is no folder {target.parent}")
     if target.exists() and not force:
-        raise InvalidInputError("file", f"{target} exists already; force replaces it")
+        raise InvalidInputError("file", f"{target} exists already; `force` (`--force`) replaces it")
     java, jars = await _tools()
     async with _at_rest(folder):
         return await asyncio.to_thread(_dump, folder, target, java, jars)
@@ -111,7 +111,7 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
     folder, source = DatabaseFolder.at(path), _absolute(file)
     made = await asyncio.to_thread(read_manifest, source)
     if folder.has_database and not force:
-        raise InvalidInputError("path", f"{folder.path} has a database already; force replaces it")
+        raise InvalidInputError("path", f"{folder.path} has a database already; `force` (`--force`) replaces it")
     java, jars = await _tools()
     folder.prepare()
     async with _at_rest(folder):
