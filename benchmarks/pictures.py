@@ -46,10 +46,26 @@ def filters(rows: Rows, axes: Any) -> None:
     axes.axhline(0.99, linewidth=0.8, linestyle=":")
 
 
+def upkeep(rows: Rows, axes: Any) -> None:
+    for name in dict.fromkeys(row["pass"] for row in rows):
+        some = [row for row in rows if row["pass"] == name]
+        (line,) = axes.plot([row["facts"] for row in some], [row["ms a fact"] for row in some], "o-", label=name)
+        plain = [row for row in some if "plain s" in row]
+        axes.plot(
+            [row["facts"] for row in plain],
+            [1000 * row["plain s"] / row["facts"] for row in plain],
+            "o:",
+            color=line.get_color(),
+            label=f"{name}, plainly",
+        )
+    axes.set(xscale="log", yscale="log", xlabel="facts", ylabel="milliseconds a fact")
+    axes.legend(fontsize=7)
+
+
 def main() -> None:
     results, images = map(Path, sys.argv[1:3])
     images.mkdir(parents=True, exist_ok=True)
-    for name, draw in {"retrieve": growth, "hubs": hubs, "filters": filters}.items():
+    for name, draw in {"retrieve": growth, "hubs": hubs, "filters": filters, "upkeep": upkeep}.items():
         source = results / f"{name}.json"
         if source.exists():
             figure, axes = plt.subplots(layout="constrained")
