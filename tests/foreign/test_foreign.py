@@ -117,6 +117,13 @@ async def test_a_bad_record_is_named_and_nothing_is_written(memory: Memory, tmp_
     assert "created_at" in report.problems[1].problem
 
 
+@pytest.mark.parametrize("name", ["empty.json", "empty.jsonl"])
+async def test_a_file_without_a_byte_is_refused(memory: Memory, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(InvalidInputError, match=r"empty\.json.* is empty"):
+        await memory.import_foreign([tmp_path / name], format="mem0")
+
+
 async def test_embeddings_are_kept_only_of_the_memory_s_own_model(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "nodes.json"
     node = {"uuid": f"{ID}a07", "name": "Oslo", "group_id": "g", "created_at": "2024-01-01", "labels": ["Entity"]}

@@ -84,6 +84,7 @@ async def test_a_backup_comes_back_as_it_was(tmp_path: Path) -> None:
         with pytest.raises(ServerUnavailableError, match="1 others use the server"):
             await backup(path, file)
     before = await exported(path, tmp_path / "before.jsonl")
+    (tmp_path / ".backup-memory.backup-killed").mkdir()
     made = await backup(path, file)
     assert (made.bytes > 0, made) == (True, read_manifest(file))
     with pytest.raises(InvalidInputError, match="exists already"):

@@ -45,6 +45,8 @@ def pieces(path: Path) -> Iterator[Piece]:
     """
     try:
         with path.open("rb") as file:
+            if not file.peek(1):
+                raise InvalidInputError("path", f"{path} is empty: not even the dump of an empty memory")
             is_lines = path.suffix.lower() in (".jsonl", ".ndjson")
             yield from _of_lines(file) if is_lines else _Document(file).pieces()
     except OSError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import glob
 import hashlib
 import os
 import shutil
@@ -172,7 +173,10 @@ def _rest(folder: DatabaseFolder) -> None:
 
 def _dump(folder: DatabaseFolder, target: Path, java: Java, jars: Sequence[Path]) -> Backup:
     try:
-        scratch = Path(tempfile.mkdtemp(prefix=".backup-", dir=target.parent))
+        prefix = f".backup-{target.name}-"
+        for left in target.parent.glob(f"{glob.escape(prefix)}*"):
+            shutil.rmtree(left, ignore_errors=True)  # of a backup into this file that was killed
+        scratch = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
         try:
             _admin(folder.path, java, jars, "database", "dump", "neo4j", f"--to-path={scratch}")
             _check(scratch / "check", scratch, java, jars)
