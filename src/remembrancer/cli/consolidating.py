@@ -56,7 +56,8 @@ async def consolidate(
         is_applied = False
         question = f"Change {len(planned.plan.changes)} records?"
         if planned.plan.changes and not dry_run and agreed(output, question, yes=yes):
-            await apply_plan(memory.store, planned.plan)
+            with output.working("Writing"):
+                await apply_plan(memory.store, planned.plan)
             is_applied = True
             output.text("", f"Done: pass {planned.plan.pass_id}")
         output.document(_document(memory, planned, is_applied=is_applied))

@@ -33,7 +33,9 @@ async def restore(
     when there is no such record.
     """
     async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
-        return await _carry_out(memory, output, await memory.restore(record_id, dry_run=True), dry_run=dry_run, yes=yes)
+        with output.working("Looking for what it was"):
+            plan = await memory.restore(record_id, dry_run=True)
+        return await _carry_out(memory, output, plan, dry_run=dry_run, yes=yes)
 
 
 async def undo(
@@ -50,7 +52,9 @@ async def undo(
     no, and with 4 when there is no such pass.
     """
     async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
-        return await _carry_out(memory, output, await memory.undo(pass_id, dry_run=True), dry_run=dry_run, yes=yes)
+        with output.working("Looking at what the pass did"):
+            plan = await memory.undo(pass_id, dry_run=True)
+        return await _carry_out(memory, output, plan, dry_run=dry_run, yes=yes)
 
 
 async def forget(
@@ -96,13 +100,15 @@ async def forget(
     wanted = None if record_id is None else require_id(record_id, field="ID")
     target = build(Source, **source) if source else wanted
     async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
-        report = await memory.forget(target, everything=everything, hard=not soft, dry_run=True)
+        with output.working("Looking for all that was made from it"):
+            report = await memory.forget(target, everything=everything, hard=not soft, dry_run=True)
         _tell_erasure(output, report, namespace=namespace)
         is_applied = False
         question = f"{'Close' if soft else 'Erase, for good,'} {_counted(report)}?"
         is_idle = report.is_empty and not everything  # passes and receipts may be left where no record is
         if not is_idle and not dry_run and agreed(output, question, yes=yes):
-            report = await memory.forget(target, everything=everything, hard=not soft)
+            with output.working("Closing" if soft else "Erasing"):
+                report = await memory.forget(target, everything=everything, hard=not soft)
             is_applied = True
             output.text("", f"Done: pass {report.pass_id}" if report.pass_id is not None else "Done.")
     document = {"applied": is_applied, **report.model_dump(mode="json")}
@@ -118,7 +124,8 @@ async def _carry_out(memory: Memory, output: Output, plan: Plan, *, dry_run: boo
     show_rows(output, ("kind", "what", "becomes", "why"), rows)
     is_applied = False
     if not dry_run and agreed(output, f"Write {len(changes)} records?", yes=yes):
-        await apply_plan(memory.store, plan)
+        with output.working("Writing"):
+            await apply_plan(memory.store, plan)
         is_applied = True
         output.text("", f"Done: pass {plan.pass_id}")
     document: dict[str, Any] = {"applied": is_applied, "pass_id": plan.pass_id if is_applied else None}

@@ -19,7 +19,15 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -91,6 +99,15 @@ class Output:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task(what, total=total)
             yield lambda done: progress.update(task, completed=done)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """A sign of life and the time taken, likewise, for what has no parts that could be counted."""
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        console = _stderr()
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            progress.add_task(what, total=None)
+            yield
 
     @contextmanager
     def downloading(self, what: str) -> Iterator[Callable[[int, int], None]]:

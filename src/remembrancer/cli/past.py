@@ -27,8 +27,9 @@ async def history(
     Ends with 4 when nothing is known of the id.
     """
     async with open_memory(server, output, namespace=namespace, embedder=None) as memory:
-        told = await memory.history(record_id)
-        record = await memory.get(record_id)
+        with output.working("Reading its history"):
+            told = await memory.history(record_id)
+            record = await memory.get(record_id)
     output.document({**told.model_dump(mode="json"), "record": None if record is None else plain(record)})
     output.text(_state(told, record))
     if told.steps:

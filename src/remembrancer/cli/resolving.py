@@ -65,11 +65,13 @@ async def resolve(
     """
     async with open_memory(server, output, namespace=namespace, embedder=None, writes=not dry_run) as memory:
         resolver = EntityResolver(memory.store, delete_mode=delete_mode.value, single_valued=single_valued or ())
-        planned = await resolver.plan()
+        with output.working("Comparing names"):
+            planned = await resolver.plan()
         _tell_resolution(output, planned)
         is_applied = False
         if planned.plan.changes and not dry_run and agreed(output, _question(planned), yes=yes):
-            await apply_plan(memory.store, planned.plan)
+            with output.working("Writing"):
+                await apply_plan(memory.store, planned.plan)
             is_applied = True
             output.text("", f"Done: pass {planned.plan.pass_id}")
         output.document(_document(memory, planned, is_applied=is_applied))
@@ -128,7 +130,8 @@ async def conflicts(
         is_applied = False
         question = f"Close {len(planned.plan.changes)} facts?"
         if planned.plan.changes and not dry_run and agreed(output, question, yes=yes):
-            await apply_plan(memory.store, planned.plan)
+            with output.working("Writing"):
+                await apply_plan(memory.store, planned.plan)
             is_applied = True
             output.text("", f"Done: pass {planned.plan.pass_id}")
         output.document(_document(memory, planned, is_applied=is_applied))
