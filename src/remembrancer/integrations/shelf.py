@@ -12,7 +12,8 @@ from remembrancer.integrations import items as records
 from remembrancer.integrations.filters import passes
 from remembrancer.integrations.items import Path, StoredItem
 from remembrancer.ports import Embedder, MemoryIndex, MemoryStore
-from remembrancer.records import QUARANTINE_TAG, Clock, Entity, InvalidInputError, RecordBatch
+from remembrancer.ports.embedder import embedded
+from remembrancer.records import QUARANTINE_TAG, Clock, Entity, RecordBatch
 from remembrancer.records.base import build
 
 logger = logging.getLogger(__name__)
@@ -211,9 +212,7 @@ class Shelf:
         return [[made[text] for text in own] for own in texts]
 
     async def _vectors(self, texts: list[str], embedder: Embedder) -> list[Sequence[float] | None]:
-        vectors = await embedder.embed(texts)
-        if len(vectors) != len(texts):
-            raise InvalidInputError("embedder", f"gave {len(vectors)} vectors for {len(texts)} texts")
+        vectors = await embedded(embedder, texts)
         # A vector of zeros has no direction: of a text without words, for example.
         return [vector if any(vector) else None for vector in vectors]
 

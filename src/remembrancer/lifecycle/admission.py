@@ -14,6 +14,7 @@ from remembrancer.lifecycle.words import is_part_of_word
 from remembrancer.ports import Embedder, MemoryStore
 from remembrancer.ports.admission import AdmissionReason
 from remembrancer.ports.arguments import keys, text, whole_number
+from remembrancer.ports.embedder import embedded
 from remembrancer.records import Fact, InvalidInputError, cosine
 from remembrancer.records.base import Record
 from remembrancer.records.key import Id
@@ -144,9 +145,7 @@ def token_similarity(a: str, b: str) -> float:
 async def _cosines(content: str, facts: Sequence[Fact], embedder: Embedder) -> list[float]:
     bare = [fact for fact in facts if fact.embedding is None]
     texts = [content, *(fact.content for fact in bare)]
-    vectors = await embedder.embed(texts)
-    if len(vectors) != len(texts):
-        raise InvalidInputError("embedder", f"gave {len(vectors)} vectors for {len(texts)} texts")
+    vectors = await embedded(embedder, texts)
     own, *fresh = vectors
     made = dict(zip((fact.id for fact in bare), fresh, strict=True))
     return [cosine(own, made[fact.id] if fact.embedding is None else fact.embedding) for fact in facts]

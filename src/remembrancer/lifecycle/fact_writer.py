@@ -17,6 +17,7 @@ from remembrancer.lifecycle.gatekeeping import FactGatekeeper
 from remembrancer.lifecycle.quarantine import hidden_for, is_quarantined, marks_of, require_runs, run_mark
 from remembrancer.ports import Embedder, MemoryIndex, MemoryStore
 from remembrancer.ports.admission import RefusedFact
+from remembrancer.ports.embedder import embedded
 from remembrancer.ports.requests import checked_request
 from remembrancer.records import (
     QUARANTINE_TAG,
@@ -196,9 +197,7 @@ class FactWriter:
     async def _embedded(self, facts: list[Fact]) -> list[Fact]:
         if self._embedder is None or not facts:
             return facts
-        vectors = await self._embedder.embed([fact.content for fact in facts])
-        if len(vectors) != len(facts):
-            raise InvalidInputError("embedder", f"gave {len(vectors)} vectors for {len(facts)} texts")
+        vectors = await embedded(self._embedder, [fact.content for fact in facts])
         pairs = zip(facts, vectors, strict=True)
         return [fact.model_copy(update={"embedding": tuple(vector)}) for fact, vector in pairs]
 

@@ -19,6 +19,7 @@ from remembrancer.lifecycle.foreign_reading import Piece, pieces
 from remembrancer.lifecycle.foreign_records import Taken
 from remembrancer.ports import Embedder, MemoryStore
 from remembrancer.ports.arguments import flag
+from remembrancer.ports.embedder import embedded
 from remembrancer.records import (
     EmbeddingDimensionMismatchError,
     Entity,
@@ -256,9 +257,7 @@ class _Import:
         wanted = list(dict.fromkeys(one for one in texts if one.strip()))
         if self._embedder is None or not wanted:
             return {}
-        given = await self._embedder.embed(wanted)
-        if len(given) != len(wanted):
-            raise InvalidInputError("embedder", f"gave {len(given)} vectors for {len(wanted)} texts")
+        given = await embedded(self._embedder, wanted)
         made = {text: tuple(map(float, vector)) for text, vector in zip(wanted, given, strict=True) if any(vector)}
         self._embedded += len(made)
         return made

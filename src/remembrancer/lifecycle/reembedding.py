@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from remembrancer.ports import Embedder, MemoryStore
 from remembrancer.ports.arguments import flag, whole_number
+from remembrancer.ports.embedder import embedded
 from remembrancer.ports.reembedding import (
     DERIVED_KINDS,
     TEXT_KINDS,
@@ -214,9 +215,7 @@ class _Rounds:
     async def _embed(self, kind: VectorKind, texts: list[str]) -> dict[str, Vector | None]:
         if not texts:
             return {}
-        given = await self._embedder.embed(texts)
-        if len(given) != len(texts):
-            raise InvalidInputError("embedder", f"gave {len(given)} vectors for {len(texts)} texts")
+        given = await embedded(self._embedder, texts)
         vectors: dict[str, Vector | None] = {}
         for text, one in zip(texts, given, strict=True):
             numbers = tuple(map(float, one))

@@ -27,6 +27,7 @@ from remembrancer.lifecycle.succession import (
     takes_part,
 )
 from remembrancer.ports import Embedder, MemoryStore
+from remembrancer.ports.embedder import embedded
 from remembrancer.records import (
     Clock,
     ConcurrencyError,
@@ -251,9 +252,7 @@ async def _embedded(facts: list[Fact], embedder: Embedder | None) -> list[Fact]:
     bare = list(dict.fromkeys(fact.content for fact in facts if fact.embedding is None))
     if embedder is None or not bare:
         return facts
-    vectors = await embedder.embed(bare)
-    if len(vectors) != len(bare):
-        raise InvalidInputError("embedder", f"gave {len(vectors)} vectors for {len(bare)} texts")
+    vectors = await embedded(embedder, bare)
     made = {
         text: stored_vector(vector, dimensions=embedder.dimensions, field="embedder")
         for text, vector in zip(bare, vectors, strict=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from remembrancer.records.errors import InvalidInputError
+
 
 @runtime_checkable
 class Embedder(Protocol):
@@ -27,3 +29,16 @@ class Embedder(Protocol):
             ServerUnavailableError: A remote model could not be reached.
         """
         ...
+
+
+async def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    """One vector a text, in order, as the embedder gave them; their values are for the caller to check.
+
+    Raises:
+        InvalidInputError: The embedder gave another number of vectors than it was given texts.
+        ServerUnavailableError: A remote model could not be reached.
+    """
+    vectors = await embedder.embed(texts)
+    if len(vectors) != len(texts):
+        raise InvalidInputError("embedder", f"gave {len(vectors):,} vectors for {len(texts):,} texts")
+    return vectors

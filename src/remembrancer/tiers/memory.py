@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from remembrancer.ports import Embedder
 from remembrancer.ports.arguments import similarity, text, whole_number
+from remembrancer.ports.embedder import embedded
 from remembrancer.ports.tiers import FoundItem, TierStore
 from remembrancer.ports.tracing import Traced
 from remembrancer.records import Clock, InvalidInputError, SemanticSearchUnavailableError, system_clock
@@ -243,10 +244,7 @@ class TieredMemory(Traced):
     async def _embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         if self._embedder is None:
             raise SemanticSearchUnavailableError("a durable tier")
-        vectors = await self._embedder.embed(texts)
-        if len(vectors) != len(texts):
-            raise InvalidInputError("embedder", f"gave {len(vectors):,} vectors for {len(texts):,} texts")
-        return vectors
+        return await embedded(self._embedder, texts)
 
     def _required_store(self) -> TierStore:
         if self._store is None:

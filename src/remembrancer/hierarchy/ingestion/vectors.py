@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from remembrancer.hierarchy.ingestion.episodes import GrownEpisode
 from remembrancer.ports import Embedder
-from remembrancer.records import Entity, Episode, Fact, InvalidInputError, Message
+from remembrancer.ports.embedder import embedded
+from remembrancer.records import Entity, Episode, Fact, Message
 from remembrancer.records.vector import stored_vector
 
 Vector = tuple[float, ...]
@@ -29,9 +30,7 @@ class Vectors:
         assert self._embedder is not None  # noqa: S101 - callers ask `is_on` first
         wanted = [text for text in texts if text not in self._known]
         if wanted:
-            vectors = await self._embedder.embed(wanted)
-            if len(vectors) != len(wanted):
-                raise InvalidInputError("embedder", f"gave {len(vectors)} vectors for {len(wanted)} texts")
+            vectors = await embedded(self._embedder, wanted)
             for text, vector in zip(wanted, vectors, strict=True):
                 self._known[text] = _checked(vector, texts[text], dimensions=self._embedder.dimensions)
         return [self._known[text] for text in texts]
