@@ -8,15 +8,18 @@
 //   relationships : LIST<STRING>        ids of the relationships that went with them
 //   placeholders  : LIST<[label, id]>   placeholders whose last reference this write took away
 //
-// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
+// why: REMOVE locks what is to go, and then it is looked up again, since a property may still be known from before the
+// lock: of two that remove a record, one does. The ids told are those asked for, never read from what is gone.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (entity:Entity {namespace: $namespace, id: id}) WHERE NOT entity:Placeholder
-  WITH entity ORDER BY id
+  WITH entity, id ORDER BY id
   REMOVE entity.fresh
-  WITH entity WHERE entity.id IS NOT NULL AND NOT entity:Placeholder
-  RETURN collect(entity) AS entities
+  WITH entity, id WHERE EXISTS {
+    MATCH (still:Entity {namespace: $namespace, id: id}) WHERE still = entity AND NOT still:Placeholder
+  }
+  RETURN collect(entity) AS entities, collect(id) AS removed
 }
 CALL (entities) {
   UNWIND entities AS entity
@@ -25,7 +28,6 @@ CALL (entities) {
   DELETE r
   RETURN collect(DISTINCT id) AS relationships, [x IN collect(DISTINCT other) WHERE NOT x IN entities] AS left
 }
-WITH entities, relationships, left, [e IN entities | e.id] AS removed
 CALL (entities) {
   UNWIND entities AS entity
   CALL (entity) {

@@ -7,15 +7,18 @@
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
 //
-// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
+// why: REMOVE locks what is to go, and then it is looked up again, since a property may still be known from before the
+// lock: of two that remove a record, one does. The ids told are those asked for, never read from what is gone.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (episode:Episode {namespace: $namespace, id: id}) WHERE NOT episode:Placeholder
-  WITH episode ORDER BY id
+  WITH episode, id ORDER BY id
   REMOVE episode.fresh
-  WITH episode WHERE episode.id IS NOT NULL AND NOT episode:Placeholder
-  RETURN collect(episode) AS episodes
+  WITH episode, id WHERE EXISTS {
+    MATCH (still:Episode {namespace: $namespace, id: id}) WHERE still = episode AND NOT still:Placeholder
+  }
+  RETURN collect(episode) AS episodes, collect(id) AS removed
 }
 CALL (episodes) {
   UNWIND episodes AS episode
@@ -29,7 +32,6 @@ CALL (episodes) {
   WITH DISTINCT target
   RETURN collect(target) AS left
 }
-WITH episodes, left, [e IN episodes | e.id] AS removed
 CALL (episodes) {
   UNWIND episodes AS episode
   CALL (episode) {

@@ -8,15 +8,18 @@
 //   placeholders : LIST<[label, key]>   placeholders and tags whose last reference this write took away
 //   related      : LIST<STRING>         ids of those whose statement pointed to an entity
 //
-// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
+// why: REMOVE locks what is to go, and then it is looked up again, since a property may still be known from before the
+// lock: of two that remove a record, one does. The ids told are those asked for, never read from what is gone.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE NOT fact:Placeholder
-  WITH fact ORDER BY id
+  WITH fact, id ORDER BY id
   REMOVE fact.fresh
-  WITH fact WHERE fact.id IS NOT NULL AND NOT fact:Placeholder
-  RETURN collect(fact) AS facts, collect(CASE WHEN EXISTS { (fact)-[:OBJECT]->() } THEN fact.id END) AS related
+  WITH fact, id WHERE EXISTS {
+    MATCH (still:Fact {namespace: $namespace, id: id}) WHERE still = fact AND NOT still:Placeholder
+  }
+  RETURN collect(fact) AS facts, collect(id) AS removed, collect(CASE WHEN EXISTS { (fact)-[:OBJECT]->() } THEN id END) AS related
 }
 CALL (facts) {
   UNWIND facts AS fact
@@ -27,7 +30,6 @@ CALL (facts) {
   WITH DISTINCT target
   RETURN collect(target) AS left
 }
-WITH facts, related, left, [f IN facts | f.id] AS removed
 CALL (facts) {
   UNWIND facts AS fact
   CALL (fact) {

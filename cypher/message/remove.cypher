@@ -6,13 +6,16 @@
 // returns (one row):
 //   removed : LIST<STRING>   ids of those that were stored
 //
-// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
+// why: REMOVE locks what is to go, and then it is looked up again, since a property may still be known from before the
+// lock: of two that remove a record, one does. The ids told are those asked for, never read from what is gone.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (message:Message {namespace: $namespace, id: id}) WHERE NOT message:Placeholder
 WITH message, id ORDER BY id
 REMOVE message.fresh
-WITH message, id WHERE message.id IS NOT NULL AND NOT message:Placeholder
+WITH message, id WHERE EXISTS {
+  MATCH (still:Message {namespace: $namespace, id: id}) WHERE still = message AND NOT still:Placeholder
+}
 CALL (message) {
   WITH message WHERE EXISTS { (message)--() }
   FOREACH (name IN [key IN keys(message) WHERE NOT key IN ['namespace', 'id']] | SET message[name] = null)

@@ -7,15 +7,18 @@
 //   removed      : LIST<STRING>         ids of those that were stored
 //   placeholders : LIST<[label, id]>    placeholders whose last reference this write took away
 //
-// why: REMOVE locks what is to go, and then one looks again: of two that remove a record, one does.
+// why: REMOVE locks what is to go, and then it is looked up again, since a property may still be known from before the
+// lock: of two that remove a record, one does. The ids told are those asked for, never read from what is gone.
 CYPHER 25
 CALL () {
   UNWIND $ids AS id
   MATCH (theme:Theme {namespace: $namespace, id: id}) WHERE NOT theme:Placeholder
-  WITH theme ORDER BY id
+  WITH theme, id ORDER BY id
   REMOVE theme.fresh
-  WITH theme WHERE theme.id IS NOT NULL AND NOT theme:Placeholder
-  RETURN collect(theme) AS themes
+  WITH theme, id WHERE EXISTS {
+    MATCH (still:Theme {namespace: $namespace, id: id}) WHERE still = theme AND NOT still:Placeholder
+  }
+  RETURN collect(theme) AS themes, collect(id) AS removed
 }
 CALL (themes) {
   UNWIND themes AS theme
@@ -25,7 +28,6 @@ CALL (themes) {
   WITH DISTINCT target
   RETURN collect(target) AS left
 }
-WITH themes, left, [t IN themes WHERE t.id IS NOT NULL | t.id] AS removed
 CALL (themes) {
   UNWIND themes AS theme
   CALL (theme) {

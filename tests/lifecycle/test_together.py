@@ -30,6 +30,9 @@ Action = Callable[[IndexedStore], Awaitable[object]]
 
 ENTITIES = (1, 2, 3, 4)
 STAMPS = {"recorded_at", "closed_at"}
+WRITTEN = range(90, 96)
+PUT_AGAIN = {sample_id("fact", number) for number in WRITTEN}
+"""Facts that the writer may put in more than one round: to put a closed fact again opens it, as it should."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ def actions(draw: st.DrawFn) -> list[Action]:
         found.append(resolving())
     elif other == "write":
         found.append(
-            writing(90 + draw(st.integers(0, 5)), draw(st.sampled_from((0, 5, 60))), draw(st.sampled_from(ENTITIES)))
+            writing(draw(st.sampled_from(WRITTEN)), draw(st.sampled_from((0, 5, 60))), draw(st.sampled_from(ENTITIES)))
         )
     found.append(stating(draw(st.sampled_from((1, 2))), draw(st.integers(1, 3)), draw(st.integers(1, 6))))
     return found
@@ -216,5 +219,5 @@ async def test_all_at_once_is_as_one_after_the_other(
         assert_whole(after)
         written = [act for act, is_written in zip(acts, done, strict=True) if is_written]
         assert await could_have_been(told(after), before, written)
-        closed = {one.id for one in before.facts if not one.is_live}
+        closed = {one.id for one in before.facts if not one.is_live} - PUT_AGAIN
         assert closed.isdisjoint(one.id for one in after.facts if one.is_live and one.statement is None)
