@@ -247,4 +247,4 @@ def test_upkeep_leaves_both_stores_equal_and_whole(neo4j_server: tuple[str, tupl
 
 @pytest.mark.long
 def test_much_upkeep_leaves_both_stores_equal_and_whole(neo4j_server: tuple[str, tuple[str, str]]) -> None:
-    play(neo4j_server, examples=60, steps=40)
+    play(neo4j_server, examples=15, steps=30)
