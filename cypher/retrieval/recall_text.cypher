@@ -20,6 +20,7 @@
 //                of the score in ten-thousandths
 //   candidates : INTEGER         how many were looked at
 //   superseded : INTEGER         closed facts that have the question's words, at most 50
+//   at_other_times : INTEGER     0 where there is evidence; else messages and facts that only the time kept out, of the first 50 of each search
 //   speakers   : LIST<STRING>    words of the question that name speakers
 //   is_filled  : BOOLEAN         whether the namespace holds any message or fact
 //
@@ -100,6 +101,22 @@ CALL (text) {
   WHERE NOT node.live AND NOT node.quarantined
   RETURN count(node) AS superseded
 }
-RETURN evidence, candidates, superseded, named AS speakers,
+CALL (candidates, text) {                           // only for an empty answer: what time alone kept out of it
+  WITH text WHERE candidates = 0
+  CALL (text) {
+    WITH text WHERE text <> ''
+    CALL db.index.fulltext.queryNodes('message_text', '+namespace_token:' + $namespace_token + '^0 +(' + text + ')', {limit: 50}) YIELD node
+    RETURN node AS other
+   UNION
+    WITH text WHERE text <> ''
+    CALL db.index.fulltext.queryNodes('fact_text', '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')', {limit: 50}) YIELD node
+    WHERE NOT node.quarantined
+    RETURN node AS other
+  }
+  WITH other WHERE (other.live OR $include_invalidated OR other.closed_at > $believed_at)
+    AND (other.recorded_at > $believed_at OR coalesce(other.valid_from, other.timestamp) > $valid_at OR other.valid_until <= $valid_at)
+  RETURN count(other) AS at_other_times
+}
+RETURN evidence, candidates, superseded, at_other_times, named AS speakers,
        CASE WHEN candidates = 0 THEN EXISTS { MATCH (m:Message {namespace: $namespace}) WHERE m.id >= '' AND m.live }
          OR EXISTS { MATCH (f:Fact {namespace: $namespace}) WHERE f.id >= '' AND f.live IS NOT NULL } ELSE true END AS is_filled

@@ -225,6 +225,33 @@ async def test_an_empty_answer_says_why(open_store: OpenStore) -> None:
     assert (await memory.recall("launch")).empty_because is None
 
 
+@pytest.mark.parametrize("vectors", [False, True])
+async def test_an_empty_answer_says_that_only_the_time_kept_something_out(open_store: OpenStore, vectors: bool) -> None:
+    memory = await memory_of(open_store, [said("The crane is green.", NOON)], vectors=vectors)
+    start, end = NOON - dt.timedelta(days=20), NOON - dt.timedelta(days=9)
+    bare = {} if vectors else {"embedding": None}
+    april = await fact("The depot closes at five", valid_from=NOON + dt.timedelta(days=30), **bare)
+    over = await fact("The depot closes at four", valid_from=start, valid_until=end, **bare)
+    hidden = await fact("The depot closes at three", valid_from=start, valid_until=end, tags=["quarantined"], **bare)
+    await memory.store.write(RecordBatch(facts=[april, over, hidden]))
+    week = dt.timedelta(days=7)
+    for question, expected in (("depot", 2), ("crane", 1)):
+        empty = await memory.recall(question, valid_at=NOON - week)
+        assert (empty.hits, empty.empty_because) == ((), "nothing held then")
+        assert empty.left_out.at_other_times == (3 if vectors else expected)  # all that has a vector is near
+        assert empty.left_out.superseded == 0
+    assert (await memory.recall("crane", valid_at=NOON)).left_out.at_other_times == 0
+    if not vectors:
+        assert (await memory.recall("zebra", valid_at=NOON - week)).empty_because == "nothing similar"
+
+
+async def test_an_empty_answer_says_that_nothing_had_been_recorded_by_then(open_store: OpenStore) -> None:
+    memory = await memory_of(open_store, vectors=False)
+    await memory.store.put_fact(await fact("The depot closes at five", embedding=None))
+    empty = await memory.recall("depot", believed_at=NOON - dt.timedelta(days=400))
+    assert (empty.empty_because, empty.left_out.at_other_times) == ("nothing held then", 1)
+
+
 async def test_a_question_of_nothing_but_a_speakers_name_finds_what_is_said_of_them(open_store: OpenStore) -> None:
     memory = await memory_of(
         open_store, [said("Ada moved to Oslo.", speaker="Bob"), said("Hello there.", speaker="Ada")], vectors=False

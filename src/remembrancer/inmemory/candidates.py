@@ -7,6 +7,7 @@ slightly from those of the database's analyzer.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ Nearest = Callable[[RecordKind, Sequence[float], int, Callable[[Any], bool]], Ma
 
 _K1, _B = 1.2, 0.75
 _CONTEXT = 0.5
-_COUNTED = 50  # closed facts, at most
+_COUNTED = 50  # closed facts, and what each search finds at other times, at most
 
 
 @dataclass
@@ -64,6 +65,7 @@ class CandidateSearch:
             lowest=min(near, default=None),
             speakers=self._speakers,
             superseded=0 if self._question.include_invalidated else self._count_closed(),
+            at_other_times=0 if self._found else self._count_at_other_times(),
             is_filled=bool(self._graph.messages or self._graph.facts),
         )
 
@@ -76,12 +78,17 @@ class CandidateSearch:
 
     def _holds(self, fact: Fact) -> bool:
         believed = self._question.believed_at
-        if fact.is_quarantined or not is_valid_at(fact, self._question.valid_at):
+        if not is_valid_at(fact, self._question.valid_at):
             return False
         if believed is not None and fact.recorded_at is not None and fact.recorded_at > believed:
             return False
+        return self._may_count(fact)
+
+    def _may_count(self, fact: Fact) -> bool:
+        """Whether a fact is evidence at some time, if not at this."""
+        believed = self._question.believed_at
         closed_later = believed is not None and fact.closed_at is not None and fact.closed_at > believed
-        return fact.is_live or self._question.include_invalidated or closed_later
+        return not fact.is_quarantined and (fact.is_live or self._question.include_invalidated or closed_later)
 
     def _at(self, record: Message | Fact) -> _Found:
         return self._found.setdefault(record.id, _Found(record))
@@ -189,6 +196,20 @@ class CandidateSearch:
     def _count_closed(self) -> int:
         closed = [f for f in self._graph.facts.values() if not f.is_live and not f.is_quarantined]
         return min(_COUNTED, sum(rank > 0 for rank in _bm25([fact.content for fact in closed], self._needles)))
+
+    def _count_at_other_times(self) -> int:
+        """What would have been found but for the time; asked only where nothing was, so none of it counts now."""
+        said: list[Message | Fact] = list(self._graph.messages.values())
+        held: list[Message | Fact] = [fact for fact in self._graph.facts.values() if self._may_count(fact)]
+        found: set[str] = set()
+        for records in (said, held):
+            ranks = _bm25([record.content for record in records], self._needles)
+            worded = (record.id for record, rank in zip(records, ranks, strict=True) if rank > 0)
+            found.update(itertools.islice(worded, _COUNTED))
+        if self._question.embedding is not None:
+            found.update(self._nearest("message", self._question.embedding, _COUNTED, lambda _: True))
+            found.update(self._nearest("fact", self._question.embedding, _COUNTED, self._may_count))
+        return len(found)
 
     def _candidate(self, found: _Found) -> Candidate:
         record = found.record

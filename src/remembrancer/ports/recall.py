@@ -122,6 +122,8 @@ class Findings:
         evidence: Best first.
         candidates: How many messages and facts were looked at.
         superseded: How many closed facts lay among the candidates and were left out.
+        at_other_times: Without evidence: how many messages and facts would be some, had they been said, held or been
+            recorded by the instants asked for; counted to about a hundred.
         speakers: Words of the question that name speakers of the namespace.
         is_filled: Whether the namespace holds any message or fact.
     """
@@ -129,6 +131,7 @@ class Findings:
     evidence: tuple[Evidence, ...]
     candidates: int = 0
     superseded: int = 0
+    at_other_times: int = 0
     speakers: tuple[str, ...] = ()
     is_filled: bool = True
 
@@ -165,12 +168,14 @@ class Candidates:
 
     Attributes:
         lowest: The lowest cosine that the first vector search found.
+        at_other_times: As in `Findings`.
     """
 
     listed: Sequence[Candidate] = field(default_factory=tuple)
     lowest: float | None = None
     speakers: tuple[str, ...] = ()
     superseded: int = 0
+    at_other_times: int = 0
     is_filled: bool = True
 
 

@@ -47,12 +47,15 @@ class LeftOut(Record):
     Attributes:
         below_limit: Evidence that ranked behind the last one shown.
         superseded: Closed facts among the candidates.
+        at_other_times: Counted only where nothing was found, to about a hundred: messages and facts that would have
+            been, had they been said, held or been recorded by the instants asked for.
         repeated: Evidence whose text another hit shows already.
         words: Words of the question that were not searched for, since it has too many.
     """
 
     below_limit: int = 0
     superseded: int = 0
+    at_other_times: int = 0
     repeated: int = 0
     words: int = 0
 

@@ -54,6 +54,7 @@ def rank(candidates: Candidates, question: RecallQuestion) -> Findings:
         tuple(scored[: question.limit]),
         candidates=len(listed),
         superseded=candidates.superseded,
+        at_other_times=candidates.at_other_times,
         speakers=candidates.speakers,
         is_filled=candidates.is_filled,
     )

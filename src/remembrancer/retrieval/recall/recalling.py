@@ -90,6 +90,7 @@ async def recall(
         left_out=LeftOut(
             below_limit=max(0, len(shown) - most) + max(0, findings.candidates - len(findings.evidence)),
             superseded=findings.superseded,
+            at_other_times=findings.at_other_times,
             repeated=repeated,
             words=dropped,
         ),
@@ -159,4 +160,4 @@ def _why_empty(findings: Findings, question: RecallQuestion) -> EmptyBecause:
         return "nothing asked"
     if not findings.is_filled:
         return "nothing stored"
-    return "nothing held then" if findings.superseded else "nothing similar"
+    return "nothing held then" if findings.superseded or findings.at_other_times else "nothing similar"
