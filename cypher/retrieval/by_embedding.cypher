@@ -11,7 +11,7 @@
 //   $include_invalidated : BOOLEAN                 closed entities and edges too
 //   $relation_types      : LIST<STRING> | NULL     only these edges; NULL: all
 //   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
-// returns (one row), each in order, fields as in the kind's own get query, without embeddings:
+// returns (one row), each in order, fields as in the kind's own get query, without embeddings; messages as lists of their fields:
 //   themes, facts, episodes, entities, relationships : LIST<MAP>
 //   scores : LIST<[STRING, FLOAT]>   fact id and cosine of the returned facts that the search itself found
 //
@@ -83,9 +83,9 @@ CALL (facts) {
     messages: COLLECT {
       MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
       UNWIND x.positions AS p
-      RETURN m {.id, .role, .content, .conversation, .speaker, .metadata, timestamp: toString(m.timestamp),
-        .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-        provenance_created_at: toString(m.provenance_created_at)}
+      RETURN [m.id, m.role, m.content, m.conversation, m.speaker, m.metadata, toString(m.timestamp),
+        m.provenance_source, m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence,
+        toString(m.provenance_created_at)]
       ORDER BY p
     }}) AS episodes
 }

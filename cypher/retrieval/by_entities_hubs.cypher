@@ -14,7 +14,7 @@
 //   $changed_since       : ZONED DATETIME | NULL   only facts that began or end after this instant
 //   $tags                : LIST<STRING>            only facts with one of these; []: no filter
 //   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
-// returns (one row), each in order, fields as in the kind's own get query, without embeddings:
+// returns (one row), each in order, fields as in the kind's own get query, without embeddings; messages as lists of their fields:
 //   themes, facts, episodes, entities, relationships : LIST<MAP>
 //
 // why: of a hub only the first $max_entities neighbours are read, in the order of an index: by id of the neighbour, where
@@ -328,8 +328,7 @@ CALL (expanded, visited, hubs, small, big) {
     provenance_created_at: toString(r.provenance_created_at)}) AS relationships
 }
 CALL (visited) {
-  UNWIND range(0, size(visited) - 1) AS rank
-  WITH rank, visited[rank] AS n
+  UNWIND visited AS n                              // lazily, in order: entities behind those whose facts fill the limit are not looked at
   CALL (n) {
     MATCH (n)<-[:MENTIONS]-(f:Fact)
     WHERE (f.live OR ($include_invalidated AND f.live IS NOT NULL) OR f.closed_at > $believed_at)
@@ -339,11 +338,9 @@ CALL (visited) {
       AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND f.valid_until > $valid_at))
       AND ($changed_since IS NULL OR f.valid_from > $changed_since
         OR (f.valid_until > $changed_since AND f.valid_until < datetime({year: 10000, timezone: 'Z'})))
-    WITH f ORDER BY f.valid_from DESC, f.id LIMIT $limit
-    RETURN collect(f) AS newest
+    RETURN f ORDER BY f.valid_from DESC, f.id LIMIT $limit
   }
-  UNWIND range(0, size(newest) - 1) AS place
-  WITH newest[place] AS f, min([rank, place]) AS place ORDER BY place LIMIT $limit
+  WITH DISTINCT f LIMIT $limit
   RETURN collect(f) AS facts
 }
 CALL (facts) {
@@ -368,9 +365,9 @@ CALL (facts) {
     messages: COLLECT {
       MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
       UNWIND x.positions AS p
-      RETURN m {.id, .role, .content, .conversation, .speaker, .metadata, timestamp: toString(m.timestamp),
-        .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-        provenance_created_at: toString(m.provenance_created_at)}
+      RETURN [m.id, m.role, m.content, m.conversation, m.speaker, m.metadata, toString(m.timestamp),
+        m.provenance_source, m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence,
+        toString(m.provenance_created_at)]
       ORDER BY p
     }}) AS episodes
 }

@@ -84,7 +84,7 @@ class Transaction:
         """Run a statement and take all its rows."""
         with _statement(text) as opened:
             result = await self._transaction.run(_literal(text), dict(parameters))
-            rows = [record.data() async for record in result]
+            rows = [dict(record) async for record in result]
             opened.set_attribute("db.response.returned_rows", len(rows))
             return rows
 
@@ -172,7 +172,7 @@ class Database:
         async def attempt() -> list[Row]:
             async with self._session(neo4j.READ_ACCESS) as session:
                 result = await session.run(_literal(text), dict(parameters))
-                return [record.data() async for record in result]
+                return [dict(record) async for record in result]
 
         with _statement(text) as opened, self.translated():
             rows = await repeated(attempt, patience=patience)

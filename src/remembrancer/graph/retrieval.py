@@ -113,6 +113,7 @@ class GraphRetrieval:
             tuple(_evidence(item) for item in row["evidence"]),
             candidates=row["candidates"],
             superseded=row["superseded"],
+            at_other_times=row["at_other_times"],
             speakers=tuple(row["speakers"]),
             is_filled=row["is_filled"],
         )
@@ -240,7 +241,7 @@ def _result(answer: Row) -> MemoryResult:
     return MemoryResult(
         themes=[rows.theme_from(row) for row in answer["themes"]],
         facts=[rows.fact_from(row) for row in answer["facts"]],
-        episodes=[rows.episode_from(row) for row in answer["episodes"]],
+        episodes=[rows.retrieved_episode_from(row) for row in answer["episodes"]],
         entities=[rows.entity_from(row) for row in answer.get("entities", ())],
         relationships=[rows.relationship_from(row) for row in answer.get("relationships", ())],
         scores=None if scores is None else {fact_id: float(score) for fact_id, score in scores},

@@ -47,6 +47,8 @@ else:
 
 
 def _check_open_map(value: dict[str, Any]) -> dict[str, Any]:
+    if not value:
+        return {}
     try:
         copied = json.loads(json.dumps(value, ensure_ascii=True, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:

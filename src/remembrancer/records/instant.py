@@ -63,6 +63,8 @@ def _parse_text(text: str) -> dt.datetime:
 
 
 def _to_utc(value: dt.datetime) -> dt.datetime:
+    if value.tzinfo is dt.UTC and type(value) is dt.datetime and not value.fold:  # what is read back from a store
+        return value
     try:
         moved = value.astimezone(dt.UTC)
     except (OverflowError, ValueError) as error:
