@@ -93,7 +93,9 @@ async def main() -> None:
         ]
         for name, store, vectors, made in loaded:
             rows += await measured(name, store, vectors, made, told)
-            await store.clear()
+            print(*rows[-len(FILTERS) :], sep="\n", flush=True)
+            if not told.keep:
+                await store.clear()
     world.report(rows, told.out)
 
 

@@ -50,7 +50,9 @@ async def main() -> None:
                 for some in world.portions(world.relationships(pairs), 2_000):
                     await store.write(RecordBatch(relationships=some))
                 rows += await measured(name, store, told)
-                await store.clear()
+                print(*rows[-3:], sep="\n", flush=True)
+                if not told.keep:
+                    await store.clear()
     world.report(rows, told.out)
 
 

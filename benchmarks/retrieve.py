@@ -2,13 +2,16 @@
 
 The bare queries do what a hand-written search would: the hierarchy by embedding (nearest facts of the nearest themes
 and nearest facts, with episodes, entities and the edges between them), a breadth-first walk of two hops with the facts
-of what it visits, and one vector search for 100 hits. They return ids and texts, not whole records. All alternate in
-one process.
+of what it visits, and one vector search for 100 hits. They return ids and texts, not whole records; of the first two
+there is a second form that also returns the messages of the episodes. All alternate in one process.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from neo4j.vector import Vector
 
 from remembrancer import Memory, MemoryQuery, Message
 from remembrancer.graph import Neo4jStore
-from remembrancer.records import Episode, RecordBatch
+from remembrancer.records import Episode, Fact, RecordBatch
 
 BY_EMBEDDING = """CYPHER 25
 CALL () {
@@ -70,14 +73,26 @@ CALL (seen) {
 }
 RETURN [n IN seen | n.name] AS entities, edges, facts"""
 
+Way = Callable[[int], Awaitable[object]]
+
+EPISODES = """e {.id, .topic, messages: COLLECT {
+  MATCH (e)-[x:HAS_MESSAGE]->(m) RETURN [m.id, m.role, m.content, toString(m.timestamp)] ORDER BY x.positions[0] }}"""
+BY_EMBEDDING_WITH_MESSAGES = BY_EMBEDDING.replace("e.topic", EPISODES)
+BY_ENTITY_WITH_MESSAGES = BY_ENTITY.replace(
+    "  RETURN collect(f.content) AS facts\n}",
+    f"""  RETURN collect(f) AS fs, collect(f.content) AS facts
+}}
+CALL (fs) {{ UNWIND fs AS f MATCH (f)-[:FROM_EPISODE]->(e) WITH DISTINCT e RETURN collect({EPISODES}) AS episodes }}""",
+).replace("edges, facts", "edges, facts, episodes")
+
 NEAREST = """CYPHER 25
 MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $v
   WHERE m.namespace = $namespace LIMIT 100) SCORE AS score
 RETURN m.id AS id, m.content AS content, score"""
 
-WORDS = [
-    f"{a}{b}{c}" for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u") for c in ("lin", "ton", "ra", "mek", "dos")
-]
+VOCABULARY = 20_000
+ODDS = 1 / (np.arange(VOCABULARY) + 30)
+ODDS /= ODDS.sum()
 
 
 class Given:
@@ -94,30 +109,34 @@ class Given:
         return [tuple(self._vectors[self._turn % len(self._vectors)].tolist()) for _ in texts]
 
 
-def text(rng: np.random.Generator, place: int) -> str:
-    common = WORDS[: 1 + place % len(WORDS)]
-    return f"{' '.join(rng.choice(common, size=12))} w{place % 5000}"
+def words(seed: int, count: int, size: int) -> list[str]:
+    """Texts of so many words, which are as rare as the telling words of running text (law of Zipf and Mandelbrot)."""
+    drawn = np.random.default_rng(seed).choice(VOCABULARY, size=(count, size), p=ODDS)
+    return [" ".join(f"w{word}" for word in line) for line in drawn]
 
 
-def episodes(vectors: world.Vectors) -> list[Episode]:
-    """Messages of 12 words from a vocabulary of 300 and one rarer word, ten an episode."""
-    rng = np.random.default_rng(5)
+QUESTIONS = words(10**9, 64, 6)
+
+
+def episodes(vectors: world.Vectors, *, first: int) -> list[Episode]:
+    """Messages of 12 words, ten an episode; `first` ends in 0."""
+    texts = words(first, len(vectors), 12)
     made = []
-    for number, start in enumerate(range(0, len(vectors), 10)):
+    for start in range(first, first + len(vectors), 10):
         said = [
             Message(
                 id=world.record_id("a", place),
                 role="user" if place % 2 else "assistant",
-                content=text(rng, place),
+                content=texts[place - first],
                 timestamp=world.START + dt.timedelta(minutes=place),
-                embedding=tuple(vectors[place].tolist()),
+                embedding=tuple(vectors[place - first].tolist()),
             )
-            for place in range(start, min(start + 10, len(vectors)))
+            for place in range(start, min(start + 10, first + len(vectors)))
         ]
         made.append(
             Episode(
-                id=world.record_id("d", number),
-                topic=f"episode {number}",
+                id=world.record_id("d", start // 10),
+                topic=f"episode {start // 10}",
                 messages=said,
                 started_at=said[0].timestamp,
                 ended_at=said[-1].timestamp,
@@ -127,25 +146,38 @@ def episodes(vectors: world.Vectors) -> list[Episode]:
     return made
 
 
-async def fill(store: Neo4jStore, count: int) -> None:
+async def begin(store: Neo4jStore) -> None:
     rng = np.random.default_rng(4)
     await store.write(RecordBatch(entities=world.entities(1000), themes=world.themes()))
     pairs = [(int(a), int(b)) for a, b in rng.integers(0, 1000, size=(3000, 2))]
     await store.write(RecordBatch(relationships=world.relationships(pairs)))
-    for some in world.portions(episodes(world.clustered(count, seed=11)), 50):
-        await store.write(RecordBatch(episodes=some))
-    vectors = world.clustered(count, seed=12)
-    for start in range(0, count, world.PORTION):
-        made = list(world.facts(vectors[start : start + world.PORTION], first=start))
-        await store.write(RecordBatch(facts=made))
 
 
-async def measured(memory: Memory, count: int, rounds: int) -> dict[str, Any]:
+async def grow(store: Neo4jStore, first: int, last: int, *, turns: bool) -> float:
+    """Add messages, and facts that cite one each, in portions; the seconds that the portions took in the median."""
+    spent = []
+    for start in range(first, last, world.PORTION):
+        count = min(world.PORTION, last - start)
+        said = episodes(world.clustered(count, seed=11, first=start), first=start)
+        told = [] if turns else list(facts(start, count))
+        began = time.perf_counter()
+        await store.write(RecordBatch(episodes=said, facts=told))
+        spent.append(time.perf_counter() - began)
+    return statistics.median(spent)
+
+
+def facts(start: int, count: int) -> Iterator[Fact]:
+    """Each cites a message and has eight of its words in another order."""
+    made = world.facts(world.clustered(count, seed=12, first=start), first=start)
+    for place, (fact, said) in enumerate(zip(made, words(start, count, 12), strict=True), start):
+        content = " ".join(said.split()[8:0:-1])
+        yield fact.model_copy(update={"content": content, "source_message_ids": (world.record_id("a", place),)})
+
+
+async def measured(memory: Memory, rounds: int, *, turns: bool) -> dict[str, Any]:
     store = memory.store
     assert isinstance(store, Neo4jStore)
     asked = world.clustered(64, seed=13)
-    rng = np.random.default_rng(6)
-    questions = [text(rng, 17 * turn) for turn in range(64)]
     at = world.day(400)
 
     async def bare(query: str, **parameters: Any) -> object:
@@ -154,43 +186,82 @@ async def measured(memory: Memory, count: int, rounds: int) -> dict[str, Any]:
     def vector(turn: int) -> tuple[float, ...]:
         return tuple(asked[turn % 64].tolist())
 
-    pairs = {
-        "by embedding": (
-            lambda turn: memory.retrieve(MemoryQuery(embedding=vector(turn), valid_at=at, min_similarity=0)),
-            lambda turn: bare(BY_EMBEDDING, v=Vector(vector(turn), "f32")),
-        ),
-        "by entity, 2 hops": (
-            lambda turn: memory.retrieve(MemoryQuery(entity_ids=[world.record_id("e", 7 * turn % 1000)], valid_at=at)),
-            lambda turn: bare(BY_ENTITY, seed=world.record_id("e", 7 * turn % 1000)),
-        ),
-        "recall": (
-            lambda turn: memory.recall(questions[turn % 64], valid_at=at),
-            lambda turn: bare(NEAREST, v=Vector(vector(turn), "f32")),
-        ),
+    def embedding(turn: int) -> Awaitable[object]:
+        return memory.retrieve(MemoryQuery(embedding=vector(turn), valid_at=at, min_similarity=0))
+
+    def entity(turn: int) -> Awaitable[object]:
+        return memory.retrieve(MemoryQuery(entity_ids=[world.record_id("e", 7 * turn % 1000)], valid_at=at))
+
+    def searching(query: str) -> Way:
+        return lambda turn: bare(query, v=Vector(vector(turn), "f32"))
+
+    def walking(query: str) -> Way:
+        return lambda turn: bare(query, seed=world.record_id("e", 7 * turn % 1000))
+
+    ways: dict[str, list[Way]] = {
+        "by embedding": [embedding, searching(BY_EMBEDDING), searching(BY_EMBEDDING_WITH_MESSAGES)],
+        "by entity, 2 hops": [entity, walking(BY_ENTITY), walking(BY_ENTITY_WITH_MESSAGES)],
+        "recall": [lambda turn: memory.recall(QUESTIONS[turn % 64], valid_at=at), searching(NEAREST)],
     }
-    row: dict[str, Any] = {"facts": count, "messages": count}
-    for name, (ours, theirs) in pairs.items():
-        (mine, late), (base, late_base) = await world.alternately(rounds, ours, theirs)
-        row |= {f"{name} x bare": mine / base, f"{name} p95 x bare p95": late / late_base}
+    row: dict[str, Any] = {}
+    for name, compared in ways.items():
+        if turns and name != "recall":
+            continue
+        (mine, late), (base, late_base), *whole = await world.alternately(rounds, *compared, warm=30)
+        row |= {f"{name} x bare": mine / base, f"{name} p95 x bare p95": late / late_base, f"{name} ms": 1000 * mine}
+        if whole:
+            row[f"{name} x bare with messages"] = mine / whole[0][0]
     return row
+
+
+async def kilobytes(address: world.Address, namespace: str) -> float:
+    """What the client reads in one recall, in the median of 64; counted, not timed."""
+    spent = []
+    async with (
+        world.relay(address) as (uri, counter),
+        address.database(uri) as database,
+        Neo4jStore.open(database=database, namespace=namespace, space=world.SPACE) as store,
+    ):
+        memory = Memory(store, store.index, embedder=Given(world.clustered(64, seed=13)))
+        for turn in range(65):
+            before = counter.received
+            await memory.recall(QUESTIONS[turn % 64], valid_at=world.day(400))
+            spent.append((counter.received - before) / 1024)
+    return statistics.median(spent[1:])  # the first one opens the connection
 
 
 async def main() -> None:
     parser = world.parser(__doc__)
     parser.add_argument("--sizes", default="1000,10000,20000,100000", help="facts and messages, as many of each")
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--turns", action="store_true", help="messages alone, and recall alone")
+    parser.add_argument(
+        "--again", metavar="NAMESPACE", help="measure a memory that was kept; --sizes says how large it is"
+    )
     told = parser.parse_args()
     rows = []
-    async with world.database() as database:
+    async with (
+        world.server() as address,
+        address.database() as database,
+        Neo4jStore.open(database=database, namespace=told.again or world.fresh("retrieve"), space=world.SPACE) as store,
+    ):
+        if not told.again:
+            await begin(store)
+        memory = Memory(store, store.index, embedder=Given(world.clustered(64, seed=13)))
+        stored = 0
         for count in map(int, told.sizes.split(",")):
-            async with Neo4jStore.open(
-                database=database, namespace=world.fresh("retrieve"), space=world.SPACE
-            ) as store:
-                await fill(store, count)
-                memory = Memory(store, store.index, embedder=Given(world.clustered(64, seed=13)))
-                rows.append(await measured(memory, count, told.rounds))
-                print(rows[-1], flush=True)
-                await store.clear()
+            row: dict[str, Any] = {"messages": count, "facts": 0 if told.turns else count}
+            if not told.again:
+                row["s a portion"] = await grow(store, stored, count, turns=told.turns)
+            stored = count
+            row |= await measured(memory, told.rounds, turns=told.turns)
+            row["recall KB"] = await kilobytes(address, store.namespace)
+            rows.append(row)
+            print(rows[-1], flush=True)
+        if told.keep:
+            print(f"kept: --again {store.namespace} --sizes {stored}")
+        else:
+            await store.clear()
     world.report(rows, told.out)
 
 

@@ -16,9 +16,11 @@ import tempfile
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -44,12 +46,13 @@ def day(number: float) -> dt.datetime:
     return START + dt.timedelta(days=number)
 
 
-def clustered(count: int, *, seed: int) -> Vectors:
+def clustered(count: int, *, seed: int, first: int = 0) -> Vectors:
     """Unit vectors around 200 centres; the noise is about as long as a centre, so neighbours are not obvious."""
     centres = np.random.default_rng(7).normal(size=(CENTRES, DIMENSIONS))
-    rng = np.random.default_rng(seed)
-    made = centres[np.arange(count) % CENTRES] + rng.normal(size=(count, DIMENSIONS))
-    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+    rng = np.random.default_rng((seed, first) if first else seed)
+    made = centres[(first + np.arange(count)) % CENTRES] + rng.normal(size=(count, DIMENSIONS))
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made.astype(np.float32)
 
 
 def facts(vectors: Vectors, *, first: int = 0, **more: Callable[[int], Any]) -> Iterator[Fact]:
@@ -58,11 +61,11 @@ def facts(vectors: Vectors, *, first: int = 0, **more: Callable[[int], Any]) -> 
         number = first + place
         yield Fact(
             id=record_id("f", number),
-            content=f"fact {number} about topic {place % CENTRES}",
-            entity_ids=[record_id("e", place % 1000), record_id("e", (7 * place + 1) % 1000)],
-            source_episode_ids=[record_id("d", place // 10)],
-            theme_id=record_id("c", place % CENTRES),
-            valid_from=day(place % 365),
+            content=f"fact {number} about topic {number % CENTRES}",
+            entity_ids=[record_id("e", number % 1000), record_id("e", (7 * number + 1) % 1000)],
+            source_episode_ids=[record_id("d", number // 10)],
+            theme_id=record_id("c", number % CENTRES),
+            valid_from=day(number % 365),
             embedding=tuple(vector.tolist()),
             provenance=MADE,
             **{name: make(place) for name, make in more.items()},
@@ -116,22 +119,76 @@ def fresh(name: str) -> str:
     return f"benchmark-{name}-{uuid.uuid4()}"
 
 
+@dataclass(frozen=True)
+class Address:
+    """Where a server is, and who may enter."""
+
+    uri: str
+    auth: tuple[str, str]
+    name: str | None
+
+    def database(self, uri: str | None = None) -> AbstractAsyncContextManager[Database]:
+        return Database.open(uri or self.uri, auth=self.auth, name=self.name)
+
+
 @asynccontextmanager
-async def database() -> AsyncIterator[Database]:
+async def server() -> AsyncIterator[Address]:
     """The server of `NEO4J_URI`, or a private one with a heap of 2 GB in a folder that is removed at the end."""
-    if address := os.environ.get("NEO4J_URI"):
+    if uri := os.environ.get("NEO4J_URI"):
         auth = (os.environ.get("NEO4J_USERNAME", "neo4j"), os.environ["NEO4J_PASSWORD"])
-        async with Database.open(address, auth=auth, name=os.environ.get("NEO4J_DATABASE")) as opened:
-            yield opened
+        yield Address(uri, auth, os.environ.get("NEO4J_DATABASE"))
         return
     from remembrancer.server import LocalServer
 
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        async with (
-            LocalServer.open(folder, heap="2g") as server,
-            Database.open(server.bolt_uri, auth=(server.username, server.password), name="neo4j") as opened,
-        ):
-            yield opened
+        async with LocalServer.open(folder, heap="2g") as started:
+            yield Address(started.bolt_uri, (started.username, started.password), "neo4j")
+
+
+@asynccontextmanager
+async def database() -> AsyncIterator[Database]:
+    """A database of `server`."""
+    async with server() as address, address.database() as opened:
+        yield opened
+
+
+class Counter:
+    """Bytes that came from the server."""
+
+    received = 0
+
+
+@asynccontextmanager
+async def relay(address: Address) -> AsyncIterator[tuple[str, Counter]]:
+    """A second way to the server that counts what it sends; slower, so nothing is timed over it."""
+    target = urlsplit(address.uri)
+    counter = Counter()
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, counts: bool) -> None:
+        try:
+            while data := await source.read(65536):
+                counter.received += len(data) if counts else 0
+                sink.write(data)
+                await sink.drain()
+        finally:
+            sink.close()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back, forth = await asyncio.open_connection(target.hostname, target.port)
+        for source, sink, counts in ((reader, forth, False), (back, writer, True)):
+            task = asyncio.create_task(pass_on(source, sink, counts=counts))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+    listening = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield f"bolt://127.0.0.1:{listening.sockets[0].getsockname()[1]}", counter
+    finally:
+        listening.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def alternately(
@@ -154,6 +211,7 @@ async def alternately(
 def parser(text: str | None) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--out", type=Path, help="a JSON file for the rows, which `pictures.py` draws")
+    made.add_argument("--keep", action="store_true", help="do not clear what was written, which takes a while")
     return made
 
 
