@@ -152,7 +152,7 @@ def test_a_budget_bounds_the_calls_and_the_rest_is_read_by_rules(remember: Run, 
     assert len(model.requests) == 1
     assert "2 episodes were read in a simpler way than asked for:" in ran.stdout
     assert "BudgetExceededError" in ran.stdout
-    assert "Read them again: remembrancer retry-extraction" in ran.stdout
+    assert "`remembrancer retry-extraction` reads them again" in ran.stdout
     assert "The model was called 1 times, 110 tokens." in ran.stdout
     limited = remember("retry-extraction", *by_model(model, "--limit", "1"), "--json")
     assert (limited.code, limited.document["messages_read"]) == (0, 1)
@@ -227,3 +227,9 @@ def test_a_pipeline_of_spacy_and_the_topic_alone_read_as_well(remember: Run, tal
     simple = [{**MESSAGES[0], "content": "Ines. She works at Bluefin Systems now.", "conversation": "other"}]
     ran = remember("ingest", "-", "--extractor", "simple", "--embedder", "none", "--json", stdin=json.dumps(simple))
     assert ran.document["counts"]["fact"] == 1
+
+
+def test_an_address_without_a_model_is_refused(remember: Run, model: ModelServer, talk: str) -> None:
+    ran = remember("ingest", talk, "--llm-url", model.address)
+    assert (ran.code, model.requests) == (2, [])
+    assert "error: --llm-model: " in ran.stderr

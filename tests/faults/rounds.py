@@ -306,7 +306,8 @@ def pairs() -> list[tuple[str, str]]:
 async def opening(folder: Path, *, seed: int) -> AsyncIterator[Rounds]:
     """A server of its own with little memory for a transaction."""
     original = launch.settings_text
-    launch.settings_text = lambda ports, **how: f"{original(ports, **how)}db.memory.transaction.max={TRANSACTION_MEMORY}\n"
+    little = f"db.memory.transaction.max={TRANSACTION_MEMORY}\n"
+    launch.settings_text = lambda ports, **how: original(ports, **how) + little
     rounds = Rounds(folder, seed=seed)
     try:
         await rounds.start()

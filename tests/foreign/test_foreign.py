@@ -185,8 +185,34 @@ def test_json_is_read_as_it_was_written(document: Any) -> None:
     streamed = isinstance(document, list) or not any(
         isinstance(one, list) and one and isinstance(one[0], dict) for one in document.values()
     )
+    is_empty = document != {} and isinstance(document, dict) and all(one == [] for one in document.values())
     if streamed:
-        assert found == (document if isinstance(document, list) else [document])
+        assert found == (document if isinstance(document, list) else [] if is_empty else [document])
+
+
+async def test_a_dump_of_no_memories_is_taken_in(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text('{"results": []}')
+    assert (await memory.import_foreign([tmp_path / "none.json"], format="mem0")).read == 0
+
+
+@pytest.mark.parametrize(
+    ("second", "problem"),
+    [
+        ({"id": "1", "memory": "Ivo keeps bees."}, "line 2.*id: an earlier record has it"),
+        ({"id": "2", "memory": "A", "created_at": "2026-01-02", "expiration_date": "2026-01-01"}, "before it begins"),
+        ({"id": "2", "memory": "a\ud800"}, "line 2.*surrogate"),
+    ],
+)
+async def test_a_record_that_contradicts_is_told_and_can_be_left_out(
+    memory: Memory, tmp_path: Path, second: dict[str, str], problem: str
+) -> None:
+    file = tmp_path / "two.jsonl"
+    first = {"id": "1", "memory": "Ada sings.", "created_at": "2026-01-01"}
+    file.write_text("".join(json.dumps({**first, **one}) + "\n" for one in (first, second)))
+    with pytest.raises(InvalidInputError, match=problem):
+        await memory.import_foreign([file], format="mem0")
+    report = await memory.import_foreign([file], format="mem0", skip_bad=True)
+    assert (report.read, report.created["fact"], report.bad) == (2, 1, 1)
 
 
 @given(st.binary(max_size=60) | st.lists(RECORDS, max_size=3).map(lambda one: json.dumps(one).encode()), st.data())

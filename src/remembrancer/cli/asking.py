@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -39,7 +41,18 @@ def agreed(output: Output, question: str, *, yes: bool) -> bool:
         return True
     if output.json or not sys.stdin.isatty():
         raise InvalidInputError("--yes", "nobody can be asked here: say --yes, or --dry-run to look only")
-    return typer.confirm(question, err=True)
+    with _broken_off_by_one_signal():
+        return typer.confirm(question, err=True)
+
+
+@contextmanager
+def _broken_off_by_one_signal() -> Iterator[None]:
+    """An event loop only notes the first Ctrl-C, which would leave somebody who is asked waiting for the second."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def show_rows(output: Output, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:

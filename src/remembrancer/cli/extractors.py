@@ -102,6 +102,11 @@ class Extracting:
             InvalidInputError: There is no such extractor, or no model is named.
             MissingPackageError: spaCy or the pipeline is not installed.
         """
+        if self.name is None and self.llm_url:
+            raise InvalidInputError(
+                "--llm-model",
+                f"say which model at {self.llm_url} is to read, or --extractor {RULES}, which needs none",
+            )
         name = self.name or RULES
         if name == LLM:
             async with self._model() as model:

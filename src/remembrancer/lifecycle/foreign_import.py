@@ -156,12 +156,16 @@ class _Import:
             InvalidInputError: A record is wrong, and such are not to be skipped; names file and line.
         """
         digest = hashlib.sha256()
+        said: dict[str, int] = {}
         for path in files:
             for piece in _of(path):
                 self._count += 1
                 digest.update(repr(piece).encode("utf-8", "backslashreplace"))
                 try:
                     taken = self._taken(piece)
+                    for fact in taken.facts:
+                        if said.setdefault(fact.id, hash(fact.content)) != hash(fact.content):
+                            raise InvalidInputError("id", "an earlier record has it, with another text")
                 except InvalidInputError as error:
                     self._note(path, piece, error)
                 else:
@@ -181,6 +185,10 @@ class _Import:
         if not isinstance(piece.value, Mapping):
             raise InvalidInputError("record", f"expected an object, got {type(piece.value).__name__}")
         taken = self._read(piece.group, piece.value)
+        windowed: list[Fact | Relationship] = [*taken.facts, *taken.relationships]
+        for one in windowed:
+            if one.valid_until is not None and one.valid_until < one.valid_from:
+                raise InvalidInputError("record", f"ends ({one.valid_until}) before it begins ({one.valid_from})")
         if not self._keeps_vectors:
             taken.vectors.clear()
         for record_id, vector in taken.vectors.items():

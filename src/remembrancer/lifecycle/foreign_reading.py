@@ -121,7 +121,7 @@ class _Document:
             else:
                 fields[name] = self._value()
         self._take("}")
-        if not has_lists:
+        if not has_lists and not (fields and all(one == [] for one in fields.values())):  # lists without a record
             yield Piece(line, "", fields)
 
     def _begins_with_object(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from remembrancer.records import Entity, Episode, Fact, InvalidInputError, Relationship, Theme
 from remembrancer.records.instant import parse_instant
-from remembrancer.records.key import derived_id
+from remembrancer.records.key import check_text, derived_id
 
 NO_START = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 """From when on what has no time of its own holds, and is known."""
@@ -56,7 +56,7 @@ def text(record: Mapping[str, Any], *names: str, needed: bool = False) -> str | 
         if value is not None and not isinstance(value, str):
             raise InvalidInputError(name, f"expected text, got {type(value).__name__}")
         if value:
-            return value
+            return _storable(name, value)
     if needed:
         raise InvalidInputError(names[0], "missing")
     return None
@@ -111,7 +111,14 @@ def texts(record: Mapping[str, Any], name: str) -> list[str]:
         return []
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
         raise InvalidInputError(name, "expected a list of texts")
-    return value
+    return [_storable(name, one) for one in value]
+
+
+def _storable(name: str, value: str) -> str:
+    try:
+        return check_text(value)
+    except ValueError as error:
+        raise InvalidInputError(name, str(error)) from error
 
 
 def vector(record: Mapping[str, Any], name: str) -> list[float] | None:
