@@ -187,8 +187,9 @@ async def somewhere(arguments: argparse.Namespace) -> AsyncIterator[Where]:
     if arguments.uri is not None:
         yield Where(arguments.uri, (arguments.user, arguments.password), namespace)
         return
-    with tempfile.TemporaryDirectory(prefix="killed-ingest-") as folder:
-        async with LocalServer.open(folder) as server:
+    # The server may still be closing its files when the folder is removed.
+    with tempfile.TemporaryDirectory(prefix="killed-ingest-", ignore_cleanup_errors=True) as folder:
+        async with LocalServer.open(folder, linger=0.0) as server:
             yield Where(server.bolt_uri, (server.username, server.password), namespace)
 
 
@@ -198,8 +199,8 @@ async def main(arguments: argparse.Namespace) -> int:
         outcome = await run(where, arguments.messages, arguments.kills, rng)
         if arguments.clear:
             await clear(where)
-    document: dict[str, Any] = {**asdict(outcome), "right": outcome.is_right}
-    print(json.dumps(document))
+        document: dict[str, Any] = {**asdict(outcome), "right": outcome.is_right}
+        print(json.dumps(document), flush=True)
     return 0 if outcome.is_right else 1
 
 

@@ -170,7 +170,7 @@ def tell_reading(output: Output, report: IngestReport) -> None:
             output.text(*(f"  {one.episode_id}  {one.reason}" for one in episodes[:_SHOWN_FAILURES]))
             _tell_more(output, len(episodes))
     if report.failed or report.fell_back:
-        output.text("`remembrancer retry-extraction` reads them again: give it this server and namespace, and what reads.")
+        output.text("`remembrancer retry-extraction` reads them again: give it server, namespace, and what reads.")
     if report.dropped:
         output.text("", "Of what was read this was not taken:")
         counted = Counter[tuple[str, str]]()

@@ -79,9 +79,7 @@ class SurveysFacts(Protocol):
         """
         ...
 
-    async def duplicates_among(
-        self, fact_ids: Sequence[str], *, min_similarity: float, limit: int
-    ) -> NearDuplicates:
+    async def duplicates_among(self, fact_ids: Sequence[str], *, min_similarity: float, limit: int) -> NearDuplicates:
         """The same for all facts at once, counting only these facts as neighbours.
 
         Args:
