@@ -54,8 +54,9 @@ async def ingest(
     A message has role, content and timestamp, and may have speaker, conversation, metadata and id. Messages that are
     stored already change nothing, so an ingest that stopped is simply run again.
 
-    JSON (a list, or an object with such a list as `messages`) is checked whole before anything is written. JSON Lines
-    are read as a stream: a bad line stops the ingest, and what came before it may be stored.
+    A file is checked whole before anything is written, whether JSON (a list, or an object with such a list as
+    `messages`) or JSON Lines. From stdin JSON Lines are read as a stream: a bad line stops the ingest, and what came
+    before it may be stored.
 
     Facts are read by rules, or by a language model: --llm-model qwen3:8b --llm-url http://localhost:11434/v1. Episodes
     that it does not read in time or within the budget are read by rules; retry-extraction reads them again. Ends with
