@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from remembrancer.hierarchy.extraction.llm_answer import parsed_array
 from remembrancer.hierarchy.option import require_integer
+from remembrancer.hierarchy.reason import reason_of
 from remembrancer.ports import LanguageModel
 from remembrancer.ports.arguments import text as checked_text
 from remembrancer.ports.llm import StructuredModel
@@ -28,7 +29,6 @@ MAX_LESSONS = 50
 """The most lessons that are taken of a model's answer."""
 
 _TIMEOUT_S = 30.0
-_REASON_LENGTH = 300
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -156,5 +156,4 @@ def _is_text(item: object) -> bool:
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return f"no answer within {_TIMEOUT_S:g} s"
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= _REASON_LENGTH else f"{text[:_REASON_LENGTH]}..."
+    return reason_of(error)
