@@ -155,8 +155,6 @@ async def open_memory(
         reader: What reads facts from messages; by default rules.
     """
     async with server.reach(output) as address:
-        if not (writes and embedder is not None):  # else it is a command that may fill an empty one
-            await note_if_empty(address, namespace, output)
         chosen = await _chosen(address, namespace, embedder, writes=writes, output=output)
         async with (
             letting_go_of(chosen),
@@ -190,19 +188,15 @@ async def memory_at(
         yield memory
 
 
-async def note_if_empty(address: Address, namespace: str, output: Output) -> None:
-    """Say on stderr that a namespace holds nothing: its name may have been mistyped."""
-    async with open_database(address) as database:
-        if not await holds_records(database, namespace):
-            output.note(f"namespace {namespace!r} holds no messages and no facts")
-
-
 async def _chosen(
     address: Address, namespace: str, embedder: str | None, *, writes: bool, output: Output
 ) -> Embedder | None:
-    if embedder is None:
-        return None
     async with open_database(address) as database:
+        # A command that stores messages may fill an empty namespace; to any other its name may have been mistyped.
+        if not (writes and embedder is not None) and not await holds_records(database, namespace):
+            output.note(f"namespace {namespace!r} holds no messages and no facts")
+        if embedder is None:
+            return None
         choose = embedder_to_write if writes else embedder_to_read
         choice = await choose(embedder, database, namespace)
     output.note(choice.reason)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from remembrancer.cli.connection import NAMESPACE, EmbedderOption, NamespaceOption, Server, open_memory
 from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
-from remembrancer.cli.extractors import Extracting
+from remembrancer.cli.extractors import Extracting, Reader
 from remembrancer.cli.message_file import ExportOptions, FileFormat, Messages, messages_in
 from remembrancer.cli.output import Output
 from remembrancer.hierarchy.exports import Branches, Export
@@ -74,20 +74,11 @@ async def ingest(
             open_memory(server, output, namespace=namespace, embedder=embedder, writes=True, reader=reader) as memory,
         ):
             report = await _take_in(memory, messages, output, idempotency_key=idempotency_key, admission=admission)
-            model = memory.embedder.model if memory.embedder is not None else None
+            document = document_of(report, memory, reader)
     for export in read:
         _tell_export(output, export)
     _tell(output, report)
-    output.document(
-        {
-            "namespace": namespace,
-            "embedder": model,
-            "extractor": reader.name,
-            "counts": report.counts,
-            **report.model_dump(mode="json"),
-            **({"export": _export_document(read[0])} if read else {}),
-        }
-    )
+    output.document({**document, **({"export": _export_document(read[0])} if read else {})})
     return exit_code_of_report(report)
 
 
@@ -124,6 +115,17 @@ def _export_document(export: Export) -> dict[str, object]:
         "messages": len(export.messages),
         "estimated_times": export.estimated_times,
         "skipped": [{"place": one.place, "reason": one.reason} for one in export.skipped],
+    }
+
+
+def document_of(report: IngestReport, memory: Memory, reader: Reader) -> dict[str, Any]:
+    """What a command that read messages tells as JSON."""
+    return {
+        "namespace": memory.namespace,
+        "embedder": memory.embedder.model if memory.embedder is not None else None,
+        "extractor": reader.name,
+        "counts": report.counts,
+        **report.model_dump(mode="json"),
     }
 
 

@@ -11,7 +11,14 @@ from remembrancer.cli.connection import NAMESPACE, EmbedderOption, NamespaceOpti
 from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.extractors import Extracting
-from remembrancer.cli.ingesting import AdmissionOption, exit_code_of_report, tell_reading, tell_records, tell_refused
+from remembrancer.cli.ingesting import (
+    AdmissionOption,
+    document_of,
+    exit_code_of_report,
+    tell_reading,
+    tell_records,
+    tell_refused,
+)
 from remembrancer.cli.output import Output
 from remembrancer.hierarchy.ingestion import IngestReport
 from remembrancer.ports import MemoryStore
@@ -50,17 +57,9 @@ async def retry_extraction(
     ):
         with output.counting("Reading messages") as progress:
             report = await memory.retry_extraction(limit=limit, admission=admission, progress=progress)
-        model = memory.embedder.model if memory.embedder is not None else None
+        document = document_of(report, memory, reader)
     _tell(output, report)
-    output.document(
-        {
-            "namespace": namespace,
-            "embedder": model,
-            "extractor": reader.name,
-            "counts": report.counts,
-            **report.model_dump(mode="json"),
-        }
-    )
+    output.document(document)
     return exit_code_of_report(report)
 
 
