@@ -13,7 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from remembrancer.cli.application import application
-from remembrancer.graph import Database
+from remembrancer.graph import Database, Neo4jStore
+from remembrancer.records import RecordBatch
+from remembrancer.testing.samples import SPACE
 
 MESSAGES: list[dict[str, Any]] = [
     {
@@ -73,6 +75,21 @@ def run() -> Run:
 @pytest.fixture
 def namespace() -> str:
     return f"test-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def store_batch(neo4j_server: tuple[str, tuple[str, str]], namespace: str) -> Callable[[RecordBatch], None]:
+    """Stores records in the test's namespace, in the space of the samples, as no command does."""
+    uri, auth = neo4j_server
+
+    async def write(batch: RecordBatch) -> None:
+        async with (
+            Database.open(uri, auth=auth) as database,
+            Neo4jStore.open(database=database, namespace=namespace, space=SPACE) as store,
+        ):
+            await store.write(batch)
+
+    return lambda batch: asyncio.run(write(batch))
 
 
 @pytest.fixture

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from remembrancer.graph import Database, Neo4jStore
 from remembrancer.records import RecordBatch
-from remembrancer.testing.samples import SPACE, direction, episode, fact, sample_id, theme
+from remembrancer.testing.samples import direction, episode, fact, sample_id, theme
 
 pytestmark = pytest.mark.neo4j
 
@@ -18,24 +16,15 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def repetitive(remember: Run, neo4j_server: tuple[str, tuple[str, str]], namespace: str) -> Run:
+def repetitive(remember: Run, store_batch: Callable[[RecordBatch], None]) -> Run:
     """Runs a command on a namespace with a fact that is there twice, one that has faded, and two episodes."""
-    uri, auth = neo4j_server
     facts = [
         fact(1, content="The launch is in May", embedding=direction(0), access_count=5),
         fact(2, content="The launch will be in May", embedding=direction(1)),
         fact(3, content="It rained", embedding=direction(90), theme_id=sample_id("theme", 1)),
     ]
     batch = RecordBatch(facts=facts, episodes=[episode(1), episode(2)], themes=[theme(1, facts=[3])])
-
-    async def fill() -> None:
-        async with (
-            Database.open(uri, auth=auth) as database,
-            Neo4jStore.open(database=database, namespace=namespace, space=SPACE) as store,
-        ):
-            await store.write(batch)
-
-    asyncio.run(fill())
+    store_batch(batch)
     return remember
 
 

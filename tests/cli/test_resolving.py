@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from remembrancer.graph import Database, Neo4jStore
-from remembrancer.records import EmbeddingSpace, RecordBatch
+from remembrancer.records import RecordBatch
 from remembrancer.testing.samples import day, entity, fact, relationship, sample_id
 
 pytestmark = pytest.mark.neo4j
@@ -18,9 +16,8 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def messy(remember: Run, neo4j_server: tuple[str, tuple[str, str]], namespace: str) -> Run:
+def messy(remember: Run, store_batch: Callable[[RecordBatch], None]) -> Run:
     """Runs a command on a namespace with an entity that is there twice and a fact that another one replaces."""
-    uri, auth = neo4j_server
     batch = RecordBatch(
         entities=[entity(1, name="Acme"), entity(2, name="The ACME."), entity(3, name="Bob")],
         relationships=[relationship(1, 3, 1), relationship(2, 3, 2)],
@@ -29,14 +26,7 @@ def messy(remember: Run, neo4j_server: tuple[str, tuple[str, str]], namespace: s
             fact(2, content="Bob works at Acme in Paris", entities=[3, 1], valid_from=day(9)),
         ],
     )
-
-    async def fill() -> None:
-        async with Database.open(uri, auth=auth) as database:
-            space = EmbeddingSpace(model="samples", dimensions=4)
-            async with Neo4jStore.open(database=database, namespace=namespace, space=space) as store:
-                await store.write(batch)
-
-    asyncio.run(fill())
+    store_batch(batch)
     return remember
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from remembrancer.graph import Database, Neo4jStore
 from remembrancer.records import RecordBatch
-from remembrancer.testing.samples import SPACE, day, direction, entity, fact, sample_id
+from remembrancer.testing.samples import day, direction, entity, fact, sample_id
 
 pytestmark = pytest.mark.neo4j
 
@@ -27,9 +25,8 @@ COMMANDS = {
 
 
 @pytest.fixture
-def worn(remember: Run, neo4j_server: tuple[str, tuple[str, str]], namespace: str) -> Run:
+def worn(remember: Run, store_batch: Callable[[RecordBatch], None]) -> Run:
     """Runs a command on a namespace where each of them has something to do; `PASS` stands for a pass that closed."""
-    uri, auth = neo4j_server
     facts = [
         fact(1, content="Bob works at Acme in Berlin", entities=[2, 3], embedding=direction(0)),
         fact(2, content="Bob works at Acme in Paris", entities=[2, 3], embedding=direction(1), valid_from=day(9)),
@@ -39,15 +36,7 @@ def worn(remember: Run, neo4j_server: tuple[str, tuple[str, str]], namespace: st
     batch = RecordBatch(
         entities=[entity(n, name=name) for n, name in enumerate(("Acme", "acme", "Bob"), 1)], facts=facts
     )
-
-    async def fill() -> None:
-        async with (
-            Database.open(uri, auth=auth) as database,
-            Neo4jStore.open(database=database, namespace=namespace, space=SPACE) as store,
-        ):
-            await store.write(batch)
-
-    asyncio.run(fill())
+    store_batch(batch)
     closed = remember("forget", sample_id("fact", 4), "--soft", "--yes", "--json").document["pass_id"]
     return lambda *arguments: remember(*(closed if one == "PASS" else one for one in arguments))
 
