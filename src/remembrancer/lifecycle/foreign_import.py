@@ -164,7 +164,8 @@ class _Import:
                 try:
                     taken = self._taken(piece)
                     for fact in taken.facts:
-                        if said.setdefault(fact.id, hash(fact.content)) != hash(fact.content):
+                        content = hash(fact.content)
+                        if said.setdefault(fact.id, content) != content:
                             raise InvalidInputError("id", "an earlier record has it, with another text")
                 except InvalidInputError as error:
                     self._note(path, piece, error)

@@ -16,7 +16,7 @@ from remembrancer.server.folder import DatabaseFolder
 UNREADABLE_LOG: Final = re.compile(r"Error reading transaction logs, recovery not possible")
 
 _GAVE_UP = "Database panic"
-_NO_ROOM = re.compile(r"No space left on device|not enough space on the disk|[Dd]isk quota exceeded", re.IGNORECASE)
+_NO_ROOM = re.compile(r"No space left on device|not enough space on the disk|disk quota exceeded", re.IGNORECASE)
 _RUNS_AGAIN = re.compile(r'\.DatabaseAvailabilityGuard","message":"[^"]*\[neo4j\]\} is ready')
 
 
