@@ -43,7 +43,8 @@ def test_what_is_clear_is_what_comparing_one_by_one_finds(angles: list[int], lea
         expected = sorted((n for n in scores if scores[n] >= least), key=lambda n: -scores[n])
         if place not in unclear:
             assert [n for n, _ in clear.get(place, [])] == expected
-            assert [score for _, score in clear.get(place, [])] == pytest.approx([scores[n] for n in expected])
+            # In float32 a score near zero is exact only to what the vectors' length allows, not to its own size.
+            assert [score for _, score in clear.get(place, [])] == pytest.approx([scores[n] for n in expected], abs=1e-6)
 
 
 def test_more_vectors_than_one_product_takes_are_compared_all_the_same() -> None:
