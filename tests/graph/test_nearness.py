@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.graph.nearness import Block, Nearness
+from remembrancer.graph.nearness import Nearness, Screen
 from remembrancer.records import cosine
 
 ANGLES = st.lists(st.sampled_from((0, 1, 2, 5, 9, 40, 41, 43, 90, 91, 180, 270)), min_size=1, max_size=30)
@@ -24,7 +24,7 @@ def vectors_at(angles: list[int], *, scale: float = 1.0) -> list[np.ndarray]:
 def compared(vectors: list[np.ndarray], *, least: float, limit: int = 100, block: int = 7) -> Nearness:
     nearness = Nearness(len(vectors), least=least, limit=limit)
     blocks = [
-        Block.of(range(start, min(start + block, len(vectors))), vectors[start : start + block])
+        nearness.block(range(start, min(start + block, len(vectors))), vectors[start : start + block])
         for start in range(0, len(vectors), block)
     ]
     for one, other in itertools.combinations_with_replacement(blocks, 2):
@@ -44,7 +44,39 @@ def test_what_is_clear_is_what_comparing_one_by_one_finds(angles: list[int], lea
         if place not in unclear:
             assert [n for n, _ in clear.get(place, [])] == expected
             # In float32 a score near zero is exact only to what the vectors' length allows, not to its own size.
-            assert [score for _, score in clear.get(place, [])] == pytest.approx([scores[n] for n in expected], abs=1e-6)
+            assert [score for _, score in clear.get(place, [])] == pytest.approx(
+                [scores[n] for n in expected], abs=1e-6
+            )
+
+
+@given(seed=st.integers(0, 10_000), dimensions=st.integers(1, 60), spread=st.sampled_from((0.0, 0.05, 0.5, 5.0)))
+def test_a_screen_never_tells_of_two_vectors_that_they_are_less_near_than_they_are(
+    seed: int, dimensions: int, spread: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    middles = rng.normal(size=(3, dimensions))
+    vectors = middles[rng.integers(0, 3, 40)] + spread * rng.normal(size=(40, dimensions))
+    units = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    cut = Screen(units[:20], least=0.9).cut(units)
+    assert np.all(cut @ cut.T >= units @ units.T - 1e-5)
+
+
+@pytest.mark.parametrize("least", [0.5, 0.9])
+def test_of_clustered_vectors_a_part_of_the_coordinates_is_enough_to_find_all_near_pairs(least: float) -> None:
+    rng = np.random.default_rng(7)
+    middles = rng.normal(size=(40, 128))
+    vectors = (middles[rng.integers(0, 40, 1_500)] + 0.6 * rng.normal(size=(1_500, 128))).astype(np.float32)
+    vectors[100:160] = vectors[:60] + 0.1 * vectors[100:160]
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert Screen(units, least=least).is_partial
+    near = units @ units.T >= least
+    expected = {(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True) if a != b}
+    found = dict(compared(list(vectors), least=least, limit=1_000, block=400).clear())
+    unclear = set(compared(list(vectors), least=least, limit=1_000, block=400).unclear())
+    assert {(one, two) for one, some in found.items() for two, _ in some} == {
+        (one, two) for one, two in expected if one not in unclear
+    }
+    assert len(unclear) < len(found)
 
 
 def test_more_vectors_than_one_product_takes_are_compared_all_the_same() -> None:

@@ -1,8 +1,9 @@
-"""Which of many vectors lie near one another: all of them compared, a block with a block, by products of matrices.
+"""Which of many vectors lie near one another: a block screened against a block, by products of matrices.
 
-The products are in single precision and only choose; what they choose is compared again in double precision. The index
-of the database scores in single precision, so where two scores are so close that it could order them the other way, and
-for a vector with very many near ones, only that is told: what is kept grows with the vectors and not with the pairs.
+The products are in single precision, of a part of the coordinates, and only choose; what they choose is compared in
+full, in double precision. The index of the database scores in single precision, so where two scores are so close that
+it could order them the other way, and for a vector with very many near ones, only that is told: what is kept grows with
+the vectors and not with the pairs.
 """
 
 from __future__ import annotations
@@ -22,27 +23,61 @@ _ROUNDING = 1e-4  # far more than a product of unit vectors in single precision 
 _UNCLEAR = 1e-5  # so close to each other, or to the least, scores in single precision may change places
 _ROWS = 1_000  # of either side in one product, which then stays in the processor's cache
 _PAIRS = 10_000  # compared again at once
+_SHARES = (1 / 8, 1 / 6, 1 / 4, 1 / 3, 1 / 2)  # of the coordinates, tried as a screen
+_SAMPLE = 512  # vectors, of which more would tell little more
+_IN_VAIN = 1e-3  # of the pairs: comparing so many one by one takes less than a screen saves
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some vectors, each of length 1, and which they are: ascending numbers."""
+    """Some vectors, each of length 1, which they are (ascending numbers), and their form cut by a `Screen`."""
 
     places: Places
     units: Floats
-
-    @classmethod
-    def of(cls, places: Sequence[int], vectors: Sequence[NDArray[Any]]) -> Block:
-        """A block of vectors of one length, none of them zero."""
-        rows = np.stack(vectors).astype(np.float32)
-        rows /= np.abs(rows).max(axis=1, keepdims=True)  # squares of huge numbers overflow
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return cls(np.asarray(places), rows)
+    cut: Floats
 
     def portions(self) -> Iterator[Block]:
         """The block in parts small enough for one product."""
         for start in range(0, len(self.places), _ROWS):
-            yield Block(self.places[start : start + _ROWS], self.units[start : start + _ROWS])
+            part = slice(start, start + _ROWS)
+            yield Block(self.places[part], self.units[part], self.cut[part])
+
+
+class Screen:
+    """Tells of most pairs of vectors that they are not near, from the coordinates along a few axes.
+
+    What the rest of the coordinates can add to the product of two vectors is at most the product of the lengths of
+    these rests (Cauchy and Schwarz), so a vector cut to its first coordinates and the length of its rest gives products
+    that are never too small. The axes are those along which the vectors vary most, the principal components of a
+    sample, and as many as it takes to let few of the sample's pairs through; all, where that would take more than half.
+    """
+
+    def __init__(self, sample: Floats, *, least: float) -> None:
+        some = sample[:_SAMPLE]
+        near = some @ some.T >= least - _ROUNDING
+        *_, axes = np.linalg.svd(some, full_matrices=False)  # the longest first
+        self._axes: Floats | None = None
+        for share in _SHARES:
+            self._axes = np.ascontiguousarray(axes[: max(1, int(share * some.shape[1]))].T)
+            cut = self.cut(some)
+            in_vain = (cut @ cut.T >= least - _ROUNDING) & ~near
+            if np.count_nonzero(in_vain) <= _IN_VAIN * in_vain.size:
+                return
+        self._axes = None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it leaves coordinates out, so that a pair it lets through need not be near."""
+        return self._axes is not None
+
+    def cut(self, units: Floats) -> Floats:
+        """Vectors of length 1 in the form whose products are at least those of the vectors."""
+        if self._axes is None:
+            return units
+        first = units @ self._axes
+        # A rest that rounding made too short could hide a near pair, one too long costs a comparison.
+        rest = np.sqrt(np.maximum(1 - np.einsum("ij,ij->i", first, first), 0) + 1e-6)
+        return np.column_stack([first, rest])
 
 
 class Nearness:
@@ -59,6 +94,16 @@ class Nearness:
         self._limit = limit
         self._counts = np.zeros(count, dtype=np.int64)
         self._pairs: list[tuple[Places, Places, NDArray[np.float64]]] = []
+        self._screen: Screen | None = None
+
+    def block(self, places: Sequence[int], vectors: Sequence[NDArray[Any]]) -> Block:
+        """A block of vectors of one length, none of them zero; the first one also says how to screen."""
+        rows = np.stack(vectors).astype(np.float32)
+        rows /= np.abs(rows).max(axis=1, keepdims=True)  # squares of huge numbers overflow
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        if self._screen is None:
+            self._screen = Screen(rows, least=self._least)
+        return Block(np.asarray(places), rows, self._screen.cut(rows))
 
     def compare(self, one: Block, other: Block) -> None:
         """Compare the vectors of two blocks, or those of one block with each other if both are the same object."""
@@ -68,10 +113,12 @@ class Nearness:
                     self._compare(first, second, is_same=one is other and first.places[0] == second.places[0])
 
     def _compare(self, first: Block, second: Block, *, is_same: bool) -> None:
-        near = first.units @ second.units.T >= self._least - _ROUNDING
+        may_be_near = first.cut @ second.cut.T >= self._least - _ROUNDING
         if is_same:
-            near = np.triu(near, 1)
-        rows, columns = np.nonzero(near)
+            may_be_near = np.triu(may_be_near, 1)
+        rows, columns = np.divmod(np.flatnonzero(may_be_near), len(second.places))  # many times quicker than nonzero
+        if self._screen is not None and self._screen.is_partial:
+            rows, columns = self._near_ones(first.units, rows, second.units, columns)
         if not len(rows):
             return
         np.add.at(self._counts, first.places[rows], 1)
@@ -83,6 +130,16 @@ class Nearness:
             scores = self._scores(first.units[rows[part]], second.units[columns[part]])
             passes = scores >= self._least - _UNCLEAR
             self._pairs.append((first.places[rows[part]][passes], second.places[columns[part]][passes], scores[passes]))
+
+    def _near_ones(self, ones: Floats, rows: Places, others: Floats, columns: Places) -> tuple[Places, Places]:
+        """Those of some pairs, of a row of one matrix and one of another, that are near in all their coordinates."""
+        passed = [np.zeros(0, bool)]
+        for start in range(0, len(rows), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            products = np.einsum("ij,ij->i", ones[rows[part]], others[columns[part]])
+            passed.append(products >= self._least - _ROUNDING)
+        near = np.concatenate(passed)
+        return rows[near], columns[near]
 
     def clear(self) -> Iterator[tuple[int, list[tuple[int, float]]]]:
         """Each vector with near ones and no doubt about them or their order, and these with cosines, nearest first."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembrancer.graph.connection import Row
 from remembrancer.graph.nearness import Block, Nearness
@@ -27,8 +28,8 @@ _FEW = 10
 _SEARCHES_A_STATEMENT = 250
 _STATEMENTS_AT_ONCE = 4  # the database runs one statement on one core
 _VECTORS_AT_ONCE = 1_000
-_VECTORS_HELD = 16_000
-"""So many vectors are compared with all others while those are read once: 25 MB at 384 dimensions."""
+_VECTORS_HELD = 32_000
+"""So many vectors are compared with all others while those are read once: 70 MB at 384 dimensions, with their cut form."""
 
 
 class _Reading(Protocol):
@@ -79,9 +80,9 @@ class FactSurvey:
     ) -> NearDuplicates:
         """For each of these facts those of them near to it, nearest first; their vectors are compared here.
 
-        A search costs milliseconds and the product of two vectors a fraction of a microsecond, so up to some hundred
-        thousand facts it takes less to compare all with all. What is held at once does not grow with their number, but
-        for what is found.
+        A search costs milliseconds and screening a pair of vectors some nanoseconds, so up to some hundred thousand
+        facts it takes less to screen all pairs. What is held at once does not grow with their number, but for what is
+        found.
         """
         wanted = without_repeats(require_ids(fact_ids, field="fact_ids"))
         least = similarity(min_similarity) - SIMILARITY_TOLERANCE
@@ -90,7 +91,8 @@ class FactSurvey:
             return NearDuplicates({}, [])
         for start in range(0, len(wanted), _VECTORS_HELD):
             held: list[Block] = []
-            async for block in _blocks(self, wanted, start):
+            async for places, vectors in _vectors(self, wanted, start):
+                block = await asyncio.to_thread(nearness.block, places, vectors)
                 is_held = block.places[0] < start + _VECTORS_HELD
                 await asyncio.to_thread(_compare, nearness, held, block, with_itself=is_held)
                 if is_held:
@@ -142,8 +144,13 @@ class FactSurvey:
         return tuple(mean.tolist()) if mean.any() else None
 
 
-async def _blocks(store: _Reading, fact_ids: Sequence[str], start: int) -> AsyncIterator[Block]:
-    """The vectors of these facts from a place on, some at once; the next are read while the last are compared."""
+async def _vectors(
+    store: _Reading, fact_ids: Sequence[str], start: int
+) -> AsyncIterator[tuple[list[int], list[NDArray[Any]]]]:
+    """The vectors of these facts from a place on, with their places, some at once.
+
+    The next are read while the last are compared.
+    """
 
     def reading(place: int) -> asyncio.Task[list[Row]]:
         ids = list(fact_ids[place : place + _VECTORS_AT_ONCE])
@@ -156,8 +163,7 @@ async def _blocks(store: _Reading, fact_ids: Sequence[str], start: int) -> Async
             if place + _VECTORS_AT_ONCE < len(fact_ids):
                 following = reading(place + _VECTORS_AT_ONCE)
             if rows:
-                vectors = [row["embedding"].to_numpy() for row in rows]
-                yield Block.of([place + row["place"] for row in rows], vectors)
+                yield [place + row["place"] for row in rows], [row["embedding"].to_numpy() for row in rows]
     finally:
         following.cancel()
 
