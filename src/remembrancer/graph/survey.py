@@ -29,7 +29,7 @@ _SEARCHES_A_STATEMENT = 250
 _STATEMENTS_AT_ONCE = 4  # the database runs one statement on one core
 _VECTORS_AT_ONCE = 1_000
 _VECTORS_HELD = 32_000
-"""So many vectors are compared with all others while those are read once: 70 MB at 384 dimensions, with their cut form."""
+"""So many vectors are compared with all others while those are read once: 70 MB at 384 dimensions, cut forms too."""
 
 
 class _Reading(Protocol):
