@@ -12,6 +12,7 @@
 //   $live        : LIST<BOOLEAN>           [true], or [true, false] where closed facts may count
 //   $include_invalidated : BOOLEAN         closed facts too
 //   $message_limit, $fact_limit : INTEGER  candidates of each search; more where what was recorded later is left out behind it
+//   $further    : INTEGER                 how many times as many a search by text looks at, where some of its first did not hold then
 //   $valid_at    : ZONED DATETIME          facts that held, messages that had been said
 //   $today       : STRING                  the day of $valid_at
 //   $believed_at : ZONED DATETIME          only what had been recorded by then
@@ -49,8 +50,21 @@ CALL (text, words) {
     RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
    UNION ALL
     WITH text, words WHERE text <> ''
-    CALL db.index.fulltext.queryNodes('message_text',
-      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')', {limit: $message_limit}) YIELD node, score
+    WITH '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')' AS query
+    CALL (query) {
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node, score
+      RETURN collect([node, score, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
+    }
+    CALL (query, page) {
+      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[2])
+      UNWIND page AS x
+      RETURN x[0] AS node, x[1] AS score
+     UNION ALL                                       // a full page, and some of it of another time: look behind it
+      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[2])
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node, score
+      WHERE node.timestamp <= $valid_at AND node.recorded_at <= $believed_at
+      RETURN node, score LIMIT $message_limit
+    }
     RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
    UNION ALL
     UNWIND $windows AS w
@@ -65,9 +79,23 @@ CALL (text, words) {
       RETURN f, 2 * s - 1 AS c, null AS b
      UNION ALL
       WITH text WHERE text <> ''
-      CALL db.index.fulltext.queryNodes('fact_text',
-        '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')', {limit: $fact_limit}) YIELD node, score
-      WHERE NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at
+      WITH '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')' AS query
+      CALL (query) {
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node, score
+        RETURN collect([node, score, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
+          AND (node.live OR $include_invalidated OR node.closed_at > $believed_at), false)]) AS page
+      }
+      CALL (query, page) {
+        UNWIND page AS x
+        WITH x, page WHERE x[2] AND (size(page) < $fact_limit OR all(x IN page WHERE x[2]))
+        RETURN x[0] AS node, x[1] AS score
+       UNION ALL
+        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[2])
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node, score
+        WHERE NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
+          AND (node.live OR $include_invalidated OR node.closed_at > $believed_at)
+        RETURN node, score LIMIT $fact_limit
+      }
       RETURN node AS f, null AS c, score AS b
     }
     WITH f, max(c) AS c, max(b) AS b

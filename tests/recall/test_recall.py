@@ -190,6 +190,24 @@ async def test_much_superseded_history_starves_nothing(open_store: OpenStore) ->
     assert {hit.id for hit in recall.hits} == {one.id for one in live}
 
 
+@pytest.mark.parametrize("vectors", [False, True])
+async def test_much_of_other_times_starves_nothing(open_store: OpenStore, vectors: bool) -> None:
+    week = dt.timedelta(days=7)
+    memory = await memory_of(open_store, vectors=vectors)
+    bare = {} if vectors else {"embedding": None}
+    over = [
+        await fact("The berth is free", valid_from=NOON - 3 * week, valid_until=NOON - week, **bare) for _ in range(300)
+    ]
+    now = [await fact(f"The berth {place} is free, so it was said by the master", **bare) for place in range(5)]
+    await memory.store.write(RecordBatch(facts=[*over, *now]))
+    recall = await memory.recall("Which berth is free?")
+    assert {hit.id for hit in recall.hits} == {one.id for one in now}
+    await memory.ingest([said("The berth was full, and the master of it went for a walk.", NOON - 9 * week)])
+    await memory.ingest([said(f"Berth full {place}", NOON + place * dt.timedelta(minutes=1)) for place in range(250)])
+    then = await memory.recall("Was the berth full?", valid_at=NOON - 8 * week)
+    assert [hit.text for hit in then.hits] == ["The berth was full, and the master of it went for a walk."]
+
+
 async def test_what_was_believed_at_an_instant_is_what_had_been_recorded_by_then(open_store: OpenStore) -> None:
     clock = FixedClock(NOON)
     memory = await memory_of(open_store, [said("Ada mentioned the first ferry")], clock=clock)

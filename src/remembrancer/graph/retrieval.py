@@ -18,6 +18,7 @@ from remembrancer.records.instant import parse_instant
 
 _END = dt.datetime.max.replace(tzinfo=dt.UTC)
 _FURTHER = 4
+_TEXT_FURTHER = 40
 _SEARCHES = frozenset(
     {"recall", "recall_candidates", "by_embedding", "by_embedding_listed", "by_embedding_theme_first"}
 )
@@ -133,7 +134,7 @@ class GraphRetrieval:
     def _recall_parameters(self, question: RecallQuestion) -> dict[str, Any]:
         tokens = [namespace_token(self._namespace)]
         may_be_closed = question.include_invalidated or question.believed_at is not None
-        # What was recorded later, or held at another time, is left out behind the searches, so they look further.
+        # What was recorded later is left out behind the searches by vector, so they look further from the start.
         more = 1 if question.believed_at is None else _FURTHER
         if may_be_closed:
             tokens.append(closed_token(self._namespace))
@@ -148,6 +149,7 @@ class GraphRetrieval:
             "include_invalidated": question.include_invalidated,
             "message_limit": question.weights.near * more,
             "fact_limit": question.weights.near_facts * more,
+            "further": _TEXT_FURTHER // more,
             "valid_at": question.valid_at,
             "today": question.valid_at.date().isoformat(),
             "believed_at": question.believed_at or _END,
