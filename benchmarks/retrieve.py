@@ -8,8 +8,10 @@ there is a second form that also returns the messages of the episodes. All alter
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import statistics
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -153,16 +155,23 @@ async def begin(store: Neo4jStore) -> None:
     await store.write(RecordBatch(relationships=world.relationships(pairs)))
 
 
-async def grow(store: Neo4jStore, first: int, last: int, *, turns: bool) -> float:
+async def grow(store: Neo4jStore, first: int, last: int, *, turns: bool, writers: int) -> float:
     """Add messages, and facts that cite one each, in portions; the seconds that the portions took in the median."""
     spent = []
-    for start in range(first, last, world.PORTION):
-        count = min(world.PORTION, last - start)
-        said = episodes(world.clustered(count, seed=11, first=start), first=start)
-        told = [] if turns else list(facts(start, count))
-        began = time.perf_counter()
-        await store.write(RecordBatch(episodes=said, facts=told))
-        spent.append(time.perf_counter() - began)
+    starts = iter(range(first, last, world.PORTION))
+
+    async def write() -> None:
+        for start in starts:
+            count = min(world.PORTION, last - start)
+            said = episodes(world.clustered(count, seed=11, first=start), first=start)
+            told = [] if turns else list(facts(start, count))
+            began = time.perf_counter()
+            await store.write(RecordBatch(episodes=said, facts=told))
+            spent.append(time.perf_counter() - began)
+            if start % 50_000 == 0:
+                print(f"{start} stored", file=sys.stderr, flush=True)
+
+    await asyncio.gather(*(write() for _ in range(writers)))
     return statistics.median(spent)
 
 
@@ -235,6 +244,7 @@ async def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,20000,100000", help="facts and messages, as many of each")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--turns", action="store_true", help="messages alone, and recall alone")
+    parser.add_argument("--writers", type=int, default=1, help="so many portions are written at once")
     parser.add_argument(
         "--again", metavar="NAMESPACE", help="measure a memory that was kept; --sizes says how large it is"
     )
@@ -252,7 +262,7 @@ async def main() -> None:
         for count in map(int, told.sizes.split(",")):
             row: dict[str, Any] = {"messages": count, "facts": 0 if told.turns else count}
             if not told.again:
-                row["s a portion"] = await grow(store, stored, count, turns=told.turns)
+                row["s a portion"] = await grow(store, stored, count, turns=told.turns, writers=told.writers)
             stored = count
             row |= await measured(memory, told.rounds, turns=told.turns)
             row["recall KB"] = await kilobytes(address, store.namespace)

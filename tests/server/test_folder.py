@@ -13,7 +13,7 @@ import pytest
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server import LocalServer, default_path
 from remembrancer.server.folder import Credentials, DatabaseFolder, Ports, is_free, password_record
-from remembrancer.server.settings import heap_size, java_environment, settings_text
+from remembrancer.server.settings import heap_size, java_environment, page_cache_size, settings_text
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="modes are a matter of POSIX")
 
@@ -171,6 +171,17 @@ def test_the_heap_comes_from_the_argument_then_the_environment(monkeypatch: pyte
     assert heap_size(None) == "1g"
     monkeypatch.setenv("REMEMBRANCER_HEAP", "512m")
     assert (heap_size(None), heap_size("2g")) == ("512m", "2g")
+
+
+def test_the_page_cache_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REMEMBRANCER_PAGE_CACHE", raising=False)
+    assert page_cache_size() == "256m"
+    monkeypatch.setenv("REMEMBRANCER_PAGE_CACHE", "4g")
+    settings = settings_text(Ports(bolt=21_001, http=21_002), page_cache=page_cache_size())
+    assert "server.memory.pagecache.size=4g\n" in settings
+    monkeypatch.setenv("REMEMBRANCER_PAGE_CACHE", "15m")
+    with pytest.raises(InvalidInputError, match="REMEMBRANCER_PAGE_CACHE"):
+        page_cache_size()
 
 
 def test_the_server_gets_no_keys_of_other_services(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.distribution import Progress, install
 from remembrancer.server.folder import DatabaseFolder, RunningServer, write_private
 from remembrancer.server.java import find_java
-from remembrancer.server.settings import heap_size, java_arguments, java_environment, settings_text
+from remembrancer.server.settings import heap_size, java_arguments, java_environment, page_cache_size, settings_text
 from remembrancer.server.training import class_path
 
 SUPERVISOR = Path(__file__).parent / "_supervisor.py"
@@ -47,11 +47,11 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     Raises:
         ServerUnavailableError: No Java, no jars, a port taken, a store of a later Neo4j, a full disk, or the supervisor
             did not come up.
-        InvalidInputError: A heap size that is none, or an environment variable that has no such value.
+        InvalidInputError: A size of heap or page cache that is none, or an environment variable that has no such value.
     """
     folder.check_version(NEO4J_VERSION)
     folder.check_room()
-    heap = heap_size(options.heap)
+    heap, page_cache = heap_size(options.heap), page_cache_size()
     java = await asyncio.to_thread(find_java)
     distribution = await install(progress=options.progress)
     jars = await asyncio.to_thread(class_path, distribution)
@@ -60,7 +60,8 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     jvm_options = [*(archive.java_arguments() if choice != "off" else []), *options.jvm_options]
     credentials = folder.credentials()
     ports = folder.choose_ports(bolt=options.bolt_port, http=options.http_port, fresh=fresh_ports)
-    write_private(folder.configuration / "neo4j.conf", settings_text(ports, cut_log=options.cut_log))
+    settings = settings_text(ports, page_cache=page_cache, cut_log=options.cut_log)
+    write_private(folder.configuration / "neo4j.conf", settings)
     write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=jvm_options))
     folder.note_version(NEO4J_VERSION)
     plan = {

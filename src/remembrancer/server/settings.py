@@ -17,6 +17,8 @@ from remembrancer.server.java import Java
 
 HEAP_VARIABLE: Final = "REMEMBRANCER_HEAP"
 DEFAULT_HEAP: Final = "1g"
+PAGE_CACHE_VARIABLE: Final = "REMEMBRANCER_PAGE_CACHE"
+DEFAULT_PAGE_CACHE: Final = "256m"
 MAIN_CLASS: Final = "org.neo4j.server.Neo4jCommunity"
 
 # Browser may load its own files and talk to servers on this machine, nothing else: no fonts, no analytics.
@@ -40,11 +42,12 @@ KEPT_VARIABLES: Final = frozenset(
 )
 
 
-def settings_text(ports: Ports, *, cut_log: bool = False) -> str:
+def settings_text(ports: Ports, *, page_cache: str = DEFAULT_PAGE_CACHE, cut_log: bool = False) -> str:
     """Render `neo4j.conf`: loopback only, with a password, telling nobody, and quick to stop.
 
     Args:
         ports: Where it listens.
+        page_cache: The memory for pages of the store.
         cut_log: Start even when the end of the transaction log cannot be read, and cut that end off.
     """
     settings = {
@@ -55,7 +58,7 @@ def settings_text(ports: Ports, *, cut_log: bool = False) -> str:
         "server.http.advertised_address": f"localhost:{ports.http}",
         "server.http.x_forward.enabled": "false",
         "server.https.enabled": "false",
-        "server.memory.pagecache.size": "256m",
+        "server.memory.pagecache.size": page_cache,
         "server.fleet_discovery.enabled": "false",  # would broadcast over the network
         "dbms.fleet_manager.enabled": "false",
         "dbms.usage_report.enabled": "false",
@@ -83,9 +86,22 @@ def heap_size(chosen: str | None) -> str:
     field, value = (
         ("heap", chosen) if chosen is not None else (HEAP_VARIABLE, os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP))
     )
+    return _size(value, field=field, least=256)
+
+
+def page_cache_size() -> str:
+    """The memory for pages of the store: `REMEMBRANCER_PAGE_CACHE`, else 256m.
+
+    Raises:
+        InvalidInputError: It is not a number with m or g, or less than 16m.
+    """
+    return _size(os.environ.get(PAGE_CACHE_VARIABLE, DEFAULT_PAGE_CACHE), field=PAGE_CACHE_VARIABLE, least=16)
+
+
+def _size(value: str, *, field: str, least: int) -> str:
     match = re.fullmatch(r"([1-9]\d{0,5})([mMgG])", value)
-    if match is None or (match.group(2) in "mM" and int(match.group(1)) < 256):
-        raise InvalidInputError(field, f"must be a size such as 512m or 2g, 256m at least, got {value!r}")
+    if match is None or (match.group(2) in "mM" and int(match.group(1)) < least):
+        raise InvalidInputError(field, f"must be a size such as 512m or 2g, {least}m at least, got {value!r}")
     return value
 
 
