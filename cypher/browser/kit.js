@@ -1,11 +1,13 @@
 // Puts style, saved queries and guide into Neo4j Browser's local storage and goes on to Browser.
 //
-// The keys and shapes are those of Browser 5.24. Only what is ours is replaced: the rules of our labels, and the one
-// folder of saved queries. A rule that the user has changed is replaced only when the user agrees.
+// The keys and shapes are those of Browser 5.24. Only what is ours is replaced: the rules of our labels, and the saved
+// queries with our ids. A rule that the user has changed is replaced only when the user agrees; who has declined is
+// asked again when there is another one.
 "use strict";
 
 const FOLDER = "remembrancer";
 const LAST_STYLE = "remembrancer.style"; // the rules as they were written the last time
+const DECLINED = "remembrancer.declined"; // those of our rules that the user did not want
 
 function read(key) {
   try {
@@ -53,10 +55,22 @@ function changedByUser(ours, current) {
   );
 }
 
-function putStyle(ours, current) {
+// Those of the rules changed by the user that stay as they are.
+async function rulesToKeep(ours, current) {
+  const changed = changedByUser(ours, current);
+  const declined = read(DECLINED) || {};
+  const open = changed.filter((selector) => !(declined[selector] && same(declined[selector], ours[selector])));
+  if (open.length > 0 && (await ask(open))) {
+    return changed.filter((selector) => !open.includes(selector));
+  }
+  write(DECLINED, Object.fromEntries(changed.map((selector) => [selector, ours[selector]])));
+  return changed;
+}
+
+function putStyle(ours, current, kept) {
   const style = { ...current };
   for (const [selector, rule] of Object.entries(ours)) {
-    if (!isGeneral(selector) || !style[selector]) {
+    if (!style[selector] || !(isGeneral(selector) || kept.includes(selector))) {
       style[selector] = rule;
     }
   }
@@ -65,7 +79,7 @@ function putStyle(ours, current) {
 }
 
 function putQueries(queries) {
-  const documents = (read("neo4j.documents") || []).filter((entry) => entry.folder !== FOLDER);
+  const documents = (read("neo4j.documents") || []).filter((entry) => !String(entry.id).startsWith(`${FOLDER}-`));
   const ours = queries.map((content, index) => ({
     id: `${FOLDER}-${index + 1}`,
     name: content.split("\n")[0].replace(/^\/\/\s*/, ""),
@@ -99,10 +113,7 @@ async function open() {
   const style = parseStyle(await (await fetchOurs("style.grass")).text());
   putQueries(await (await fetchOurs("queries.json")).json());
   const current = read("neo4j.grass") || {};
-  const changed = changedByUser(style, current);
-  if (changed.length === 0 || (await ask(changed))) {
-    putStyle(style, current);
-  }
+  putStyle(style, current, await rulesToKeep(style, current));
   const discovery = await (await fetchOurs("/", { Accept: "application/json" })).json();
   const bolt = new URL(discovery.bolt_direct.replace(/^bolt:/, "http:"));
   const target = new URL("../", location.href);

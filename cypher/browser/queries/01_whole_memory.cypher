@@ -1,4 +1,4 @@
-// 1 The whole memory: themes, facts, episodes, messages and what they mention
+// 01 The whole memory: themes, facts, episodes, messages and what they mention
 // returns: paths, at most 150 facts, those with a theme first. Placeholders are left out.
 MATCH (fact:Fact)
 WHERE NOT fact:Placeholder

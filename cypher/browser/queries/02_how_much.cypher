@@ -1,4 +1,4 @@
-// 2 How much is stored, by namespace and kind
+// 02 How much is stored, by namespace and kind
 // returns: namespace, kind, stored, closed; one row for each kind that is there
 MATCH (record:Message|Episode|Fact|Theme|Entity)
 WHERE NOT record:Placeholder

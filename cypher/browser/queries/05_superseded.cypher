@@ -1,4 +1,4 @@
-// 5 What changed: facts and entities that were replaced, and by what
+// 05 What changed: facts and entities that were replaced, and by what
 // returns: paths of the audit chain, the latest 100
 MATCH path = (newer)-[step:SUPERSEDES]->(older)
 RETURN path

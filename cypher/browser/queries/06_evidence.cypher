@@ -1,4 +1,4 @@
-// 6 Where facts come from: the episode and the very messages each was read from
+// 06 Where facts come from: the episode and the very messages each was read from
 // returns: paths, of the 25 facts learned last
 MATCH (fact:Fact)
 WHERE NOT fact:Placeholder

@@ -1,4 +1,4 @@
-// 7 Themes and their facts
+// 07 Themes and their facts
 // returns: paths, the 20 largest themes with at most 15 facts each
 MATCH (theme:Theme)
 WHERE NOT theme:Placeholder

@@ -1,4 +1,4 @@
-// 8 All about one entity: change the name in the first line
+// 08 All about one entity: change the name in the first line
 // returns: paths to its neighbours and to the 50 latest facts that mention it; nothing when no entity has the name
 WITH 'Alice' AS name
 MATCH (entity:Entity)

@@ -1,4 +1,4 @@
-// 9 Conversations to read: messages in the order in which they were said
+// 09 Conversations to read: messages in the order in which they were said
 // returns: conversation, said_at, who, what; the latest 200
 MATCH (message:Message)
 WHERE NOT message:Placeholder

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
 import webbrowser
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +16,8 @@ import typer
 from remembrancer.cli.connection import PathOption
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output, is_terminal
-from remembrancer.records import ServerUnavailableError
-from remembrancer.server import LocalServer, ServerStatus, default_path
+from remembrancer.records import InvalidInputError, ServerUnavailableError
+from remembrancer.server import LocalServer, ServerStatus, default_path, serve_kit
 from remembrancer.server import down as stop_server
 from remembrancer.server import status as server_status
 from remembrancer.server import up as start_server
@@ -20,6 +25,53 @@ from remembrancer.server import up as start_server
 _LICENCE = (
     "Neo4j Community and Neo4j Browser are under the GPLv3: fetched to this machine, run as a process of their own."
 )
+_KIT_PANEL = "Another Neo4j"
+_USUAL_URI = "neo4j://localhost:7687"
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The options about the Browser of a Neo4j that is not the local server."""
+
+    kit: Annotated[
+        bool,
+        typer.Option(
+            "--kit",
+            help="Serve style, guide and saved queries to the Browser of another Neo4j, until Ctrl-C.",
+            rich_help_panel=_KIT_PANEL,
+        ),
+    ] = False
+    uri: Annotated[
+        str | None,
+        typer.Option(
+            "--uri",
+            help=f"Address of that Neo4j, for drivers; by default NEO4J_URI, else {_USUAL_URI}.",
+            rich_help_panel=_KIT_PANEL,
+        ),
+    ] = None
+    username: Annotated[
+        str,
+        typer.Option("--username", envvar="NEO4J_USERNAME", help="Who to log in as.", rich_help_panel=_KIT_PANEL),
+    ] = "neo4j"
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", help="Where to serve it on localhost; by default a free one.", rich_help_panel=_KIT_PANEL
+        ),
+    ] = None
+
+    def check(self, path: Path | None, *, show_password: bool) -> None:
+        """See that the options go together.
+
+        Raises:
+            InvalidInputError: One of them is about the other kind of server.
+        """
+        for name, given in (("--path", path is not None), ("--show-password", show_password)):
+            if self.kit and given:
+                raise InvalidInputError(name, "is about the local server, and --kit about another Neo4j: leave one out")
+        for name, given in (("--uri", self.uri is not None), ("--port", self.port is not None)):
+            if given and not self.kit:
+                raise InvalidInputError(name, "goes with --kit, which is for the Browser of another Neo4j")
 
 
 async def up(
@@ -71,8 +123,17 @@ async def browser(
         bool, typer.Option("--show-password", help="Print the password even where stdout is not a terminal.")
     ] = False,
     open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it, or only print the address.")] = True,
+    *,
+    kit: Kit,
 ) -> None:
-    """Open the local server's Neo4j Browser, with style, saved queries and guide in place."""
+    """Open the local server's Neo4j Browser, with style, saved queries and guide in place.
+
+    With --kit: serve these to the Browser of another Neo4j, such as one in a container, until Ctrl-C.
+    """
+    kit.check(path, show_password=show_password)
+    if kit.kit:
+        await _lend(kit, output, open_it=open_it)
+        return
     folder = _folder(path)
     found = await server_status(folder)
     if not found.running:
@@ -92,8 +153,45 @@ async def browser(
         output.document({**answer, "credentials": str(credentials), "pinned": found.pinned})
         if not found.pinned:
             output.note("the server stops when its last user leaves; `remembrancer up` keeps it")
-        if open_it and is_terminal() and not output.json and not webbrowser.open(server.browser_url):
-            output.note("no browser could be opened here: open the address yourself")
+        if open_it:
+            _open(server.browser_url, output)
+
+
+async def _lend(kit: Kit, output: Output, *, open_it: bool) -> None:
+    """Serve the kit until Ctrl-C, which ends it as it ends every command."""
+    uri = kit.uri or os.environ.get("NEO4J_URI") or _USUAL_URI
+    with ExitStack() as stack:
+        try:
+            served = stack.enter_context(serve_kit(uri, username=kit.username, port=kit.port))
+        except InvalidInputError as error:
+            raise InvalidInputError(f"--{error.field}", error.problem) from error
+        output.text(
+            f"Open      {served.address}",
+            f"Guide     {served.guide_command}",
+            f"Style     {served.style_command}",
+            f"Queries   {served.queries_url}, to be dropped onto Browser",
+            "",
+            "The first says how. All of them answer until Ctrl-C.",
+        )
+        output.document(
+            {
+                "url": served.address,
+                "browser_url": served.browser_url,
+                "guide_command": served.guide_command,
+                "style_command": served.style_command,
+                "queries_url": served.queries_url,
+            }
+        )
+        sys.stdout.flush()  # whoever reads a pipe would wait for the end
+        if open_it:
+            _open(served.address, output)
+        await asyncio.Event().wait()
+
+
+def _open(address: str, output: Output) -> None:
+    """Open an address for whoever sits at the terminal."""
+    if is_terminal() and not output.json and not webbrowser.open(address):
+        output.note("no browser could be opened here: open the address yourself")
 
 
 def _folder(path: Path | None) -> Path:

@@ -12,6 +12,7 @@ from remembrancer.server.backup import Backup, backup, restore_backup
 from remembrancer.server.distribution import Distribution, Progress, cache_folder, install
 from remembrancer.server.folder import default_path
 from remembrancer.server.java import Java, find_java
+from remembrancer.server.kit_server import ServedKit, serve_kit
 from remembrancer.server.local import LocalServer, ServerStatus, down, status, up
 from remembrancer.server.training import make_archive
 
@@ -21,6 +22,7 @@ __all__ = [
     "Java",
     "LocalServer",
     "Progress",
+    "ServedKit",
     "ServerStatus",
     "backup",
     "cache_folder",
@@ -31,6 +33,7 @@ __all__ = [
     "make_archive",
     "remove_archives",
     "restore_backup",
+    "serve_kit",
     "status",
     "up",
 ]

@@ -27,13 +27,14 @@ def kit_files() -> dict[str, bytes]:
     """What is served: file names below `/browser/remembrancer/` and their content."""
     folder = kit_folder()
     files = {name: (folder / name).read_bytes() for name in SERVED}
-    files["queries.json"] = json.dumps(saved_queries(), ensure_ascii=False, indent=1).encode()
+    files["queries.json"] = json.dumps(list(saved_queries().values()), ensure_ascii=False, indent=1).encode()
     return files
 
 
-def saved_queries() -> list[str]:
-    """The text of each saved query, by file name. Its first line is a comment, which Browser shows as its name."""
-    return [path.read_text(encoding="utf-8").strip() for path in sorted((kit_folder() / "queries").glob("*.cypher"))]
+def saved_queries() -> dict[str, str]:
+    """Each saved query by the name of its file, in that order. Its first line is a comment: Browser's name for it."""
+    files = sorted((kit_folder() / "queries").glob("*.cypher"))
+    return {path.name: path.read_text(encoding="utf-8").strip() for path in files}
 
 
 def with_kit(browser_jar: Path) -> Path:
