@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TypeVar
 
 from remembrancer.records import InvalidInputError
+from remembrancer.records.number import is_finite
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ def require_number(value: object, *, field: str, least: float | None = None) -> 
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(field, f"expected a number, got {type(value).__name__}")
-    if not math.isfinite(value):
+    if not is_finite(value):
         raise InvalidInputError(field, f"expected a finite number, got {value}")
     if least is not None and value < least:
         raise InvalidInputError(field, f"must be at least {least:g}, got {value}")

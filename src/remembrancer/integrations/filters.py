@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from remembrancer.records import InvalidInputError
+from remembrancer.records.json_text import MAX_DEPTH
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
@@ -30,11 +31,13 @@ def check_filter(wanted: object) -> Mapping[str, Any]:
         return {}
     if not isinstance(wanted, Mapping):
         raise InvalidInputError("filter", f"expected a map, got {type(wanted).__name__}")
-    _check(wanted, field="filter")
+    _check(wanted, field="filter", depth=1)
     return wanted
 
 
-def _check(wanted: Mapping[Any, Any], *, field: str) -> None:
+def _check(wanted: Mapping[Any, Any], *, field: str, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise InvalidInputError("filter", f"nested deeper than {MAX_DEPTH} levels")
     for key, value in wanted.items():
         if not isinstance(key, str):
             raise InvalidInputError(field, f"keys must be text, got {key!r}")
@@ -44,7 +47,7 @@ def _check(wanted: Mapping[Any, Any], *, field: str) -> None:
                 raise InvalidInputError(
                     f"{field}.{key}", f"unknown: {', '.join(unknown)}; known: {', '.join(OPERATORS)}"
                 )
-            _check(value, field=f"{field}.{key}")
+            _check(value, field=f"{field}.{key}", depth=depth + 1)
 
 
 def passes(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -6,7 +6,6 @@ so that a lesson which was evicted does not come back through the door.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -18,6 +17,7 @@ from remembrancer.ports.embedder import embedded
 from remembrancer.records import Fact, InvalidInputError, cosine
 from remembrancer.records.base import Record
 from remembrancer.records.key import Id
+from remembrancer.records.number import is_finite
 
 EMBEDDING_THRESHOLD = 0.85
 """From which cosine on a text is refused, where there is an embedder."""
@@ -115,7 +115,7 @@ def require_threshold(threshold: object, embedder: Embedder | None) -> float:
         return LEXICAL_THRESHOLD if embedder is None else EMBEDDING_THRESHOLD
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):
         raise InvalidInputError("threshold", f"expected a number, got {type(threshold).__name__}")
-    if not math.isfinite(threshold):
+    if not is_finite(threshold):
         raise InvalidInputError("threshold", f"expected a finite number, got {threshold}")
     return float(threshold)
 

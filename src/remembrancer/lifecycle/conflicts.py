@@ -11,7 +11,6 @@ All closings of one call are one transaction. Run entity resolution first, since
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 from remembrancer.lifecycle.conflict import (
@@ -40,6 +39,7 @@ from remembrancer.records import (
 from remembrancer.records.base import Listed, Record
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import Id
+from remembrancer.records.number import is_finite
 
 Progress = Callable[[int], None]
 """Told how many groups and facts have been looked at."""
@@ -320,7 +320,7 @@ def _conflicts(values: object, *, field: str) -> list[Conflict]:
 def _number(value: object, *, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(field, f"expected a number, got {type(value).__name__}")
-    if not math.isfinite(value) or value < 0:
+    if not is_finite(value) or value < 0:
         raise InvalidInputError(field, f"must be 0 or more, and finite, got {value}")
     return float(value)
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable
 
 from remembrancer.records import Fact, InvalidInputError
+from remembrancer.records.number import is_finite
 
 DECAY_REASON = "consolidation:decay"
 """What closes a fact that was pruned since it had decayed most."""
@@ -27,7 +28,7 @@ def require_half_life(value: object) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError("decay_half_life_days", f"expected a number, got {type(value).__name__}")
-    if not (math.isfinite(value) and value > 0):
+    if not (is_finite(value) and value > 0):
         raise InvalidInputError("decay_half_life_days", f"must be finite and above 0, got {value}")
     return float(value)
 

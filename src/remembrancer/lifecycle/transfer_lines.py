@@ -32,6 +32,7 @@ from remembrancer.records import (
 from remembrancer.records.base import Listed, Record, Request, translated
 from remembrancer.records.history import Replacement
 from remembrancer.records.instant import Instant
+from remembrancer.records.json_text import encodable, read_json
 from remembrancer.records.key import Id, NonEmptyKey
 from remembrancer.records.tier import TierItem
 from remembrancer.records.vector import stored_vector
@@ -242,7 +243,8 @@ def encoded(line: Line | Header | End) -> bytes:
         ]
     if not isinstance(line, Header | End):
         document = {"kind": kind_of_line(line), **document}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return encodable(text).encode() + b"\n"
 
 
 def _as_json(value: bool | float | str) -> Any:
@@ -302,8 +304,8 @@ def _object(raw: bytes, *, number: int) -> dict[str, Any]:
     if not raw.endswith(b"\n"):
         raise InvalidInputError(f"line {number}", "it is cut off: no line feed at its end")
     try:
-        document = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        document = read_json(raw)
+    except ValueError as error:
         raise InvalidInputError(f"line {number}", f"not JSON: {error}") from error
     if not isinstance(document, dict):
         raise InvalidInputError(f"line {number}", "not a JSON object")

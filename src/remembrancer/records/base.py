@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from remembrancer.records.errors import InvalidInputError
+from remembrancer.records.json_text import check_depth
+from remembrancer.records.key import check_text
 
 
 class Record(BaseModel):
@@ -55,6 +57,7 @@ def _check_open_map(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"not storable as JSON: {error}") from error
     # Not before: this walk would never leave a map that contains itself.
     _check_keys(value)
+    check_depth(copied)
     assert isinstance(copied, dict)  # noqa: S101 - a JSON object comes back as one
     return copied
 
@@ -67,14 +70,15 @@ def _check_keys(value: object) -> None:
             for key in item:
                 if not isinstance(key, str):
                     raise ValueError(f"keys must be text, got {key!r}")
+                check_text(key)
             pending.extend(item.values())
         elif isinstance(item, list | tuple):
             pending.extend(item)
 
 
 OpenMap = Annotated[dict[str, Any], AfterValidator(_check_open_map)]
-"""A field with any JSON object, copied on the way in: nesting, big integers and null are kept; NaN and infinity are
-refused."""
+"""A field with any JSON object, copied on the way in: nesting, up to 100 levels, big integers and null are kept; NaN
+and infinity are refused."""
 
 R = TypeVar("R", bound=BaseModel)
 

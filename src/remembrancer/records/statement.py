@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, model_validator
 
 from remembrancer.records.base import Record
+from remembrancer.records.json_text import check_depth
 from remembrancer.records.key import Id, NonEmptyKey, Text, check_key, check_text
 
 StatementKind = Literal["atomic", "document"]
@@ -28,6 +29,7 @@ def _copied_value(value: Any) -> Any:
         raise ValueError(f"not storable as JSON: {error}") from error
     if copied != value and not isinstance(value, tuple):
         raise ValueError("not storable as JSON: keys must be text, lists must be lists")
+    check_depth(copied)
     return copied
 
 
@@ -46,7 +48,7 @@ class Statement(Record):
         subject_id: The entity that it is about; need not be stored.
         predicate: For example `works_at` or `port`; compared in the form of `canonical_predicate`.
         object_id: The entity that it points to; such a statement is an edge of the graph as well.
-        value: A literal instead of an entity: any JSON value; `None`: there is none.
+        value: A literal instead of an entity: any JSON value, nested up to 100 levels; `None`: there is none.
         details: More in words; the body of a document.
         kind: `atomic`, or `document` for a longer text about the subject.
     """

@@ -13,6 +13,7 @@ from remembrancer.records import InvalidInputError, RetentionPolicy
 from remembrancer.records.base import Request
 from remembrancer.records.fact import MAX_INTEGER
 from remembrancer.records.key import NonEmptyKey
+from remembrancer.records.number import is_finite
 from remembrancer.retention.decision import Decision
 
 LARGEST_SEED = 2**53
@@ -114,7 +115,7 @@ def checked_number(value: object, *, field: str, least: float = -math.inf) -> fl
     """
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise InvalidInputError(field, f"expected a number, got {type(value).__name__}")
-    if not math.isfinite(value):
+    if not is_finite(value):
         raise InvalidInputError(field, f"must be a finite number, got {value}")
     if value < least:
         raise InvalidInputError(field, f"must be at least {least:g}, got {value}")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from remembrancer.records import InvalidInputError
+from remembrancer.records.number import is_finite
 
 RandomSource = Callable[[], float]
 """Gives the next number of a stream, 0 included to 1 excluded."""
@@ -291,7 +292,7 @@ def mulberry32(seed: float) -> RandomSource:
     Raises:
         InvalidInputError: NaN or infinity.
     """
-    if not math.isfinite(seed):
+    if not is_finite(seed):
         raise InvalidInputError("seed", f"expected a finite number, got {seed}")
     state = int(seed) & _WORD
 
