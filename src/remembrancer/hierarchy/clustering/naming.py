@@ -7,7 +7,6 @@ in the prompt are data, fenced in by a random token. While the model fails, word
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import random
 import time
@@ -20,6 +19,7 @@ from remembrancer.hierarchy.clustering.telling import Background, telling_words
 from remembrancer.hierarchy.option import require_number
 from remembrancer.ports.llm import LanguageModel, StructuredModel
 from remembrancer.records import InvalidInputError
+from remembrancer.records.json_text import read_json
 from remembrancer.records.key import check_text
 
 logger = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class ThemeNamer:
                     names: dict[int, Name] = await self._model.answer(self._prompt(groups), schema=_SCHEMA, read=read)
                 else:
                     assert self._model is not None  # noqa: S101 - `name` has looked
-                    names = read(json.loads(await self._model.complete(self._prompt(groups))))
+                    names = read(read_json(await self._model.complete(self._prompt(groups))))
         except Exception as error:  # whatever a model or its client raises, words name themes as well
             self._breaker.fail()
             logger.warning("themes are named by their words, since the model failed: %s", type(error).__name__)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import lzma
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from remembrancer.hierarchy.exports.export import Branches, Export, ExportFormat
 from remembrancer.hierarchy.exports.formats import export_format, read_export
 from remembrancer.records import InvalidInputError
+from remembrancer.records.json_text import read_json
 
 _CONVERSATIONS = ("conversations", "myactivity", "my activity")
 
@@ -49,7 +51,9 @@ def document_of(path: Path) -> object:
             return _parsed(path.read_bytes(), name=str(path))
         with zipfile.ZipFile(path) as archive:
             documents = list(_documents(archive, name=str(path)))
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except InvalidInputError:
+        raise
+    except (OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError) as error:
         raise InvalidInputError(str(path), f"cannot be read: {error}") from error
     if not documents:
         raise InvalidInputError(str(path), "holds neither conversations.json nor MyActivity.json of an assistant")
@@ -70,8 +74,8 @@ def _documents(archive: zipfile.ZipFile, *, name: str) -> Iterator[Any]:
 
 def _parsed(content: bytes, *, name: str) -> object:
     try:
-        return json.loads(content.decode("utf-8-sig"))
+        return read_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InvalidInputError(name, f"not UTF-8: {error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InvalidInputError(name, f"not JSON: {error}") from error

@@ -13,6 +13,7 @@ from remembrancer.hierarchy.exports.export import (
     Branches,
     Clockwork,
     Draft,
+    called,
     list_at,
     mapping_at,
     text_or_none,
@@ -92,7 +93,8 @@ def _read_node(
         return
     message = mapping_at(held["message"], place=f"{place}.message")
     content = mapping_at(message.get("content") or {}, place=f"{place}.message.content")
-    role = mapping_at(message.get("author") or {}, place=f"{place}.message.author").get("role")
+    told_role = mapping_at(message.get("author") or {}, place=f"{place}.message.author").get("role")
+    role = called(told_role)
     reason = _why_not(message, content, role)
     if reason is not None:
         draft.skip(place, reason)
@@ -106,7 +108,7 @@ def _read_node(
     metadata = mapping_at(message.get("metadata") or {}, place=f"{place}.message.metadata")
     draft.add(
         place,
-        role=_ROLES[str(role)],
+        role=_ROLES[role],
         text=text,
         conversation=identity,
         at=at,
@@ -115,7 +117,7 @@ def _read_node(
     )
 
 
-def _why_not(message: Mapping[str, Any], content: Mapping[str, Any], role: object) -> str | None:
+def _why_not(message: Mapping[str, Any], content: Mapping[str, Any], role: str) -> str | None:
     """Why a message is not read; `None`: it is."""
     kind = content.get("content_type")
     metadata = message.get("metadata")
@@ -129,8 +131,8 @@ def _why_not(message: Mapping[str, Any], content: Mapping[str, Any], role: objec
         return f"role {role}"
     if role == "assistant" and message.get("recipient", "all") not in ("all", None):
         return "tool call"
-    if kind is not None and kind not in _TEXTS:
-        return _REASONS.get(str(kind), f"content {kind}")
+    if kind is not None and called(kind) not in _TEXTS:
+        return _REASONS.get(called(kind), f"content {called(kind)}")
     return None
 
 
@@ -142,7 +144,7 @@ def _text(content: Mapping[str, Any], draft: Draft, *, place: str) -> str:
             said.append(part)
         elif part is not None:
             held = mapping_at(part, place=where)
-            kind = str(held.get("content_type"))
+            kind = called(held.get("content_type"))
             if kind in (_SPOKEN, "text") and isinstance(held.get("text"), str):
                 said.append(held["text"])
             else:

@@ -13,6 +13,7 @@ from remembrancer.hierarchy.exports.export import (
     Branches,
     Clockwork,
     Draft,
+    called,
     list_at,
     mapping_at,
     text_or_none,
@@ -93,7 +94,7 @@ def _read_message(
 ) -> None:
     sender = message.get("sender")
     if not isinstance(sender, str) or sender not in _ROLES:
-        draft.skip(place, f"sender {sender}")
+        draft.skip(place, f"sender {called(sender)}")
         return
     for kind in ("attachments", "files"):
         for number, _ in enumerate(list_at(message.get(kind) or [], place=f"{place}.{kind}")):
@@ -121,7 +122,7 @@ def _text(message: Mapping[str, Any], draft: Draft, *, place: str) -> str:
     for number, part in enumerate(list_at(message.get("content") or [], place=f"{place}.content")):
         where = f"{place}.content.{number}"
         block = mapping_at(part, place=where)
-        kind = str(block.get("type"))
+        kind = called(block.get("type"))
         if kind in _TEXTS and isinstance(block.get("text"), str):
             said.append(block["text"])
         else:

@@ -139,8 +139,25 @@ class Clockwork:
             return told, False
         if self._last is None:
             raise InvalidInputError(place, "neither the message, nor one before it, nor the conversation has a time")
-        self._last += _TICK
+        self._last = right_after(self._last, place=place)
         return self._last, True
+
+
+def right_after(at: dt.datetime, *, place: str) -> dt.datetime:
+    """The next instant.
+
+    Raises:
+        InvalidInputError: There is none; names the place.
+    """
+    try:
+        return at + _TICK
+    except OverflowError as error:
+        raise InvalidInputError(place, f"nothing can come after {at.isoformat()}") from error
+
+
+def called(value: object) -> str:
+    """A value in a few words, for the reason why something is skipped."""
+    return str(value)[:80] if value is None or isinstance(value, str | int | float) else type(value).__name__
 
 
 def time_of(value: object, *, place: str, in_seconds: bool = False) -> dt.datetime | None:

@@ -9,23 +9,21 @@ and its title kept whole.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-from remembrancer.hierarchy.exports.export import Draft, list_at, mapping_at, text_or_none, time_of
+from remembrancer.hierarchy.exports.export import Draft, list_at, mapping_at, right_after, text_or_none, time_of
 from remembrancer.records import InvalidInputError
 
 CONVERSATION = "Gemini Apps"
 
 _ASKED = ("Prompted with:", "Asked Gemini:", "Asked Bard:", "Prompted", "Asked", "Said")
 _DID = ("Added", "Created", "Deleted", "Edited", "Exported", "Gave", "Pinned", "Renamed", "Selected", "Shared", "Used")
-_ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*\Z")
+_ATTACHED = re.compile(r"(?<!\s)\s*+Attached \d+ files?\.?\s*\Z")
 _BLOCKS = frozenset("address article blockquote br dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre table tr ul".split())  # noqa: SIM905 - tags
 _UNSEEN = frozenset({"script", "style"})
-_TICK = dt.timedelta(microseconds=1)
 
 
 def is_record(value: object) -> bool:
@@ -56,9 +54,8 @@ def read_record(value: Mapping[str, Any], draft: Draft, *, place: str) -> None:
         raise InvalidInputError(f"{place}.time", "a record without a time cannot be put among the others")
     draft.add(place, role="user", text=asked, conversation=CONVERSATION, at=at, about={})
     if answer:
-        draft.add(
-            f"{place}.safeHtmlItem", role="assistant", text=answer, conversation=CONVERSATION, at=at + _TICK, about={}
-        )
+        later = right_after(at, place=f"{place}.time")
+        draft.add(f"{place}.safeHtmlItem", role="assistant", text=answer, conversation=CONVERSATION, at=later, about={})
 
 
 def _is_ours(value: Mapping[str, Any]) -> bool:

@@ -53,6 +53,7 @@ def every_path(parents: Mapping[str, str | None], *, place: str) -> list[str]:
         order.append(node)
         pending.extend(children.get(node, [])[::-1])
     if len(order) < len(parents):
-        lost = next(node for node in parents if node not in set(order))
+        reached = set(order)
+        lost = next(node for node in parents if node not in reached)
         raise InvalidInputError(place, f"{lost} is before itself: the messages form a ring")
     return order

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from remembrancer.hierarchy.extraction.derived import Derivation
 from remembrancer.ports.stages import Dropped
+from remembrancer.records.json_text import check_depth
 from remembrancer.records.key import check_key, check_text
 from remembrancer.records.sentences import trimmed
 
@@ -25,6 +26,14 @@ _FIELDS = {
     "entity": frozenset({"name", "type"}),
     "relationship": frozenset({"source", "target", "type"}),
 }
+
+
+class _Object(dict[str, Any]):
+    """An object of a plain answer in which a key was given twice: the last one counts, and it is told."""
+
+    repeated: tuple[str, ...] = ()
+
+
 _NAMED_FIELDS = 20  # unknown fields that a report names; the rest it counts together
 
 
@@ -73,7 +82,8 @@ def parsed_array(text: str) -> list[Any]:
     if fenced:
         answer = trimmed(fenced[1])
     try:
-        value = json.loads(answer, parse_constant=_no_constant)
+        value = json.loads(answer, parse_constant=_no_constant, object_pairs_hook=_object)
+        check_depth(value)
     except RecursionError as error:
         raise ValueError("the answer is nested too deeply") from error
     except ValueError as error:
@@ -199,6 +209,8 @@ def _entries(item: Mapping[str, Any], name: str, part: str, tally: Counter[tuple
 
 
 def _count_unknown(item: Mapping[str, Any], part: str, tally: Counter[tuple[str, str]]) -> None:
+    for name in getattr(item, "repeated", ()):
+        tally["field", f"{name[:40]!r} of a {part} but for its last value"] += 1
     for name in item:
         if name not in _FIELDS[part]:
             tally["field", f"unknown field {str(name)[:40]!r} of a {part}"] += 1
@@ -228,6 +240,7 @@ def _kind(value: Any) -> str:
         str: "a text",
         list: "a list",
         dict: "an object",
+        _Object: "an object",
     }
     return names.get(type(value), type(value).__name__)
 
@@ -246,6 +259,16 @@ def _is_key(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    counts = Counter(name for name, _ in pairs)
+    told = _Object(found)
+    told.repeated = tuple(name for name, count in counts.items() for _ in range(count - 1))
+    return told
 
 
 def _no_constant(name: str) -> NoReturn:
