@@ -78,6 +78,7 @@ def _memory(record: Mapping[str, Any]) -> Taken:
         tags=list(dict.fromkeys(tags)),
     )
     taken.facts.append(fact)
+    taken.left += [name for name in ("memory", "text", "data") if record.get(name) and record[name] != content]
     leave(taken, record, _KNOWN)
     return taken
 
@@ -108,5 +109,7 @@ def _relation(record: Mapping[str, Any]) -> Taken:
         provenance=origin,
     )
     taken.relationships.append(edge)
+    chosen = {"relationship": name, "relation": name, "target": target, "destination": target}
+    taken.left += [name for name, value in chosen.items() if record.get(name) and record[name] != value]
     leave(taken, record, _RELATION)
     return taken

@@ -165,7 +165,7 @@ class Supervisor:
         """Why the database did not start although the server did; None when it is not known to have failed."""
         for line in read_from(self._debug, self._debug_start).decode(errors="replace").splitlines():
             if FAILED_DATABASE in line:
-                with contextlib.suppress(ValueError):
+                with contextlib.suppress(ValueError, AttributeError, RecursionError):
                     trace = json.loads(line).get("stacktrace", "")
                     causes = [part for part in trace.splitlines() if part.startswith("Caused by")]
                     return "\n".join([FAILED_DATABASE, *causes])
@@ -244,7 +244,7 @@ class Supervisor:
             if verb != "status" and self._state not in ("stopped", "failed"):
                 while await reader.read(1024):  # until the other side is gone, however it went
                     pass
-        except (OSError, ValueError, KeyError, AttributeError):
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
             pass  # a stranger, or a user that vanished: both end below
         finally:
             self._watchers.discard(writer)

@@ -11,7 +11,7 @@ import json
 import socket
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from remembrancer.server.folder import RunningServer
 
@@ -56,7 +56,7 @@ class Control:
                 await loop.sock_connect(connection, ("127.0.0.1", running.control_port))
                 await loop.sock_sendall(connection, json.dumps({**request, "token": running.token}).encode() + b"\n")
                 news = await control.next_news()
-        except (OSError, TimeoutError, ValidationError):
+        except (OSError, TimeoutError, ValueError):
             control.close()
             return None
         except BaseException:

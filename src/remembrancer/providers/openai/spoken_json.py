@@ -13,12 +13,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from remembrancer.records.json_text import check_depth
+
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_THOUGHT = re.compile(r"\A.*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
-_FENCED = re.compile(r"```[^\S\n]*\w*[^\S\n]*\n?(.*?)```", re.DOTALL)
+_FENCED = re.compile(r"```[^\S\n]*+\w*+[^\S\n]*+\n?+(.*?)```", re.DOTALL)
 _FENCE_LEFT_OPEN = re.compile(r"\A\s*```\w*\s*(.*)\Z", re.DOTALL)
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[\]}])', re.DOTALL)
+# A string that is never closed is one token, too: looked for again at each of its quotes it would take hours.
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|,(?=\s*[\]}])', re.DOTALL)
 _STARTS = re.compile(r"[\[{]")
 _STARTS_TRIED = 20
 _LITERAL_LIMIT = 200_000  # characters that Python's own parser is asked to read
@@ -85,10 +88,21 @@ def _parsed(text: str) -> Any:
             pass
     if text[:1] in "[{" and len(text) <= _LITERAL_LIMIT:
         try:
-            return _strict(json.dumps(ast.literal_eval(text), allow_nan=False))
+            return _strict(json.dumps(_literal(text), allow_nan=False))
+        except _AmbiguousError:
+            raise
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             pass
     raise problem
+
+
+def _literal(text: str) -> Any:
+    """The value that Python reads; it would keep the last of a key that is given twice, as JSON does."""
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            _unique([(str(key.value), None) for key in node.keys if isinstance(key, ast.Constant)])
+    return ast.literal_eval(tree)
 
 
 def _embedded(answer: str) -> Iterator[tuple[int, Any]]:
@@ -101,6 +115,7 @@ def _embedded(answer: str) -> Iterator[tuple[int, Any]]:
             return
         try:
             value, end = decoder.raw_decode(answer, start.start())
+            check_depth(value)
         except _AmbiguousError:
             raise
         except (ValueError, RecursionError):
@@ -116,9 +131,11 @@ class _AmbiguousError(ValueError):
 
 def _strict(text: str) -> Any:
     try:
-        return _decoder().decode(text)
+        value = _decoder().decode(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    check_depth(value)
+    return value
 
 
 def _decoder() -> json.JSONDecoder:

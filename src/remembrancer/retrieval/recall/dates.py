@@ -24,7 +24,8 @@ _NUMBERS = {
     "ten": 10, "couple of": 2, "few": 3,
 }  # fmt: skip
 
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+# (?a:...): otherwise letters of other alphabets count as i, s and k, and "Aprıl" is a month without a number.
+_MONTH = "(?P<month>(?a:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r"))\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b"
 _ISO = re.compile(rf"\b{_YEAR}-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
@@ -35,13 +36,13 @@ _LEAD = r"(?:in|of|during|since|late|early|mid|last|this|by|until|before|after)"
 _MONTH_ALONE = re.compile(rf"\b{_LEAD} {_MONTH}", re.IGNORECASE)
 _YEAR_ALONE = re.compile(rf"\b{_YEAR}\b")
 _AGO = re.compile(
-    r"\b(?P<count>\d{1,3}|"
+    r"\b(?P<count>\d{1,3}|(?a:"
     + "|".join(sorted(_NUMBERS, key=len, reverse=True))
-    + r") (?P<unit>day|week|month|year)s? ago\b",
+    + r")) (?P<unit>day|week|month|year)s? ago\b",
     re.IGNORECASE,
 )
 _LAST = re.compile(r"\b(?P<which>last|past|this|previous) (?P<unit>week|weekend|month|year)\b", re.IGNORECASE)
-_LAST_DAY = re.compile(r"\b(?:last|this|on|past) (?P<name>" + "|".join(_DAYS_OF_WEEK) + r")\b", re.IGNORECASE)
+_LAST_DAY = re.compile(r"\b(?:last|this|on|past) (?P<name>(?a:" + "|".join(_DAYS_OF_WEEK) + r"))\b", re.IGNORECASE)
 _NEAR_DAY = re.compile(r"\b(?P<word>today|yesterday|tonight|this morning|last night)\b", re.IGNORECASE)
 
 _CALENDAR = (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _MONTH_ALONE)
