@@ -4,8 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 ARGS   ?=
+# Of each property that `make fuzz` tries.
+EXAMPLES ?= 2000
 
-.PHONY: help venv demo test test-long test-container lint check format clean
+.PHONY: help venv demo test test-long fuzz test-container lint check format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +15,7 @@ help:
 	@echo "make demo       the demo, in a local database"
 	@echo "make test       the suite, with a Neo4j of its own; ARGS='tests/records -k window' for a part"
 	@echo "make test-long  what takes long: kills, faults, installed wheels, walks over the whole surface"
+	@echo "make fuzz       parsers of outside data, EXAMPLES=2000 of each property; ARGS for a part"
 	@echo "make test-container  Neo4j in containers; starts an engine when none runs, needs root for that"
 	@echo "make lint       format, lint, types, layers"
 	@echo "make check      all tests and lint"
@@ -37,6 +40,9 @@ test: $(READY)
 
 test-long: $(READY)
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "long and not container" $(ARGS)
+
+fuzz: $(READY)
+	@REMEMBRANCER_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m "not long" tests/fuzz -o timeout=0 $(ARGS)
 
 test-container: $(READY)
 	@PYTHON=$(BIN)/python docker/with-engine $(BIN)/python -m pytest -m container tests/container $(ARGS)
