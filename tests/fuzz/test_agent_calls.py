@@ -195,3 +195,10 @@ async def test_a_number_beyond_every_float_is_refused_by_name(number: int) -> No
         ):
             with pytest.raises(InvalidInputError, match=field):
                 await call()
+
+
+@pytest.mark.parametrize("holdout", [True, [], "a", ["ab"], [{"a": 1}]])
+async def test_chances_that_are_no_map_are_refused_by_name(holdout: Any) -> None:
+    async with Memory.in_memory() as memory:
+        with pytest.raises(InvalidInputError, match="holdout: expected a map"):
+            await memory.record_outcome("r", 0.5, fact_ids=[], holdout=holdout)

@@ -85,6 +85,8 @@ class GatedLessons(ServingMemory):
             InvalidInputError: An argument is wrong, or nothing is known of what was served to the run; names it.
                 Nothing was recorded.
         """
+        if holdout is not None and not isinstance(holdout, Mapping):
+            raise InvalidInputError("holdout", f"expected a map of facts and chances, got {type(holdout).__name__}")
         if fact_ids is None:
             served = await self._known_serving(require_key(run_id, field="run_id"))
             fact_ids, holdout = served.fact_ids, {**served.holdout, **(holdout or {})}
