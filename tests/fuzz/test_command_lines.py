@@ -23,7 +23,8 @@ from remembrancer.cli.application import application
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.gate_simulation import _lesson
 from remembrancer.cli.gating import _chance
-from remembrancer.records import RecordBatch
+from remembrancer.graph import Database
+from remembrancer.records import InvalidInputError, RecordBatch
 from remembrancer.testing.samples import entity, fact, sample_id
 
 PROGRAM = typer.main.get_command(application)
@@ -142,6 +143,18 @@ def test_any_lesson_and_chance_is_read_or_refused(text: str) -> None:
         assert math.isfinite(lesson.true_effect)
     with only_ours():
         _chance(text)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "localhost", "http://localhost", "bolt://[::1", "neo4j://[", "bolt://localhost:x", "bolt://localhost:-1",
+     "bolt://localhost:1:2", f"bolt://localhost:{'9' * 5_000}", f"bolt://{'a' * 300}:1", "bolt://..:1", "bolt://\ud800:1",
+     "bolt://localhost:1?x=1", "bolt://user:secret@localhost:1"],
+)  # fmt: skip
+async def test_an_address_that_is_none_is_refused_by_name(address: str) -> None:
+    with in_time(), pytest.raises(InvalidInputError, match=r"^uri: "):
+        async with Database.open(address, auth=("neo4j", "p")):
+            pass
 
 
 def test_each_command_with_a_namespace_is_tried() -> None:

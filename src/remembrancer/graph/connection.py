@@ -141,7 +141,7 @@ class Database:
         """See that the server answers and is new enough.
 
         Raises:
-            InvalidInputError: User and password are refused, or there is no such database.
+            InvalidInputError: User and password are refused, there is no such database, or the address is none.
             ServerUnavailableError: Nothing answers.
             MigrationError: The server is too old.
         """
@@ -155,6 +155,10 @@ class Database:
         except TimeoutError as error:
             message = f"Neo4j at {self.address} does not answer within {_OPENING_SECONDS:g} seconds"
             raise ServerUnavailableError(message, address=self.address) from error
+        except RemembranceError:
+            raise
+        except (ValueError, OverflowError) as error:  # the driver finds out only when it looks for the host
+            raise InvalidInputError("uri", f"no server can be looked for at {self.address[:200]}: {error}") from error
         version = str(rows[0]["versions"][0]) if rows else "unknown"
         parts = tuple(int(part) for part in version.split("-")[0].split(".")[:2] if part.isdigit())
         if parts < MIN_SERVER:
