@@ -138,7 +138,8 @@ async def browser(
     found = await server_status(folder)
     if not found.running:
         raise ServerUnavailableError(
-            f"no server runs for {folder}: start it with `remembrancer up`", address=str(folder)
+            f"no server runs for {folder}: start it with `remembrancer up`; for the Browser of another Neo4j add --kit",
+            address=str(folder),
         )
     async with LocalServer.open(folder) as server:
         shown = show_password or (is_terminal() and not output.json)
