@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -74,12 +75,15 @@ def test_it_prints_what_to_open_and_what_to_type() -> None:
         assert told["Guide"] == f":guide {told['Open']}/guide.html"
         assert told["Style"] == f":style {told['Open']}/style.grass"
         assert told["Queries"].startswith(f"{told['Open']}/queries.zip")
-        port = told["Open"].rpartition(":")[2]
-        with serving("--port", port) as second:
-            stdout, stderr = second.communicate(timeout=20)
-        assert (second.returncode, stdout) == (3, "")
-        assert stderr == f"error: port {port} is taken by another program; name another port, or none\n"
         assert end(process)[0] == 130
+
+
+def test_a_port_that_is_taken_is_told(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ran = run("browser", "--kit", "--port", str(port))
+    assert (ran.code, ran.stdout) == (3, "")
+    assert ran.stderr == f"error: port {port} is taken by another program; name another port, or none\n"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -32,8 +31,8 @@ LINE_BYTES = 1 << 26
 
 
 def find() -> str | None:
-    """Where a Chromium is, if there is one."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
+    """Where a Chromium is that can be driven so, if there is one; Windows hands down no descriptors by number."""
+    return next(filter(None, map(shutil.which, NAMES)), None) if os.name == "posix" else None
 
 
 class PageError(Exception):
@@ -123,6 +122,8 @@ class Page:
 @asynccontextmanager
 async def open_page(chromium: str, profile: Path) -> AsyncIterator[Page]:
     """A page of a new Chromium that ends with the block; what the page stores lies in the folder `profile`."""
+    import fcntl
+
     commands_end, answers_end = os.pipe(), os.pipe()
     placed = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (commands_end[0], answers_end[1])]
     for end in (commands_end[0], answers_end[1]):

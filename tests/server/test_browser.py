@@ -15,14 +15,14 @@ import pytest
 from tests.server import chromium
 from tests.server.chromium import Page
 
-from remembrancer.server import LocalServer, serve_kit
+from remembrancer.server import LocalServer, ServedKit, serve_kit
 from remembrancer.server._kit import saved_queries
 
 FOUND = chromium.find()
 pytestmark = [
     pytest.mark.neo4j,
     pytest.mark.long,
-    pytest.mark.skipif(FOUND is None, reason=f"no Chromium is installed: {', '.join(chromium.NAMES)}"),
+    pytest.mark.skipif(FOUND is None, reason=f"no Chromium to drive: looked for {', '.join(chromium.NAMES)}"),
 ]
 
 MEMORY = """
@@ -159,20 +159,26 @@ async def test_what_is_the_users_own_stays_unless_they_agree(page: Page, server:
 
 
 async def test_the_browser_of_another_server_takes_the_kit_that_is_served(page: Page, server: LocalServer) -> None:
-    """The Browser of this one, opened without its own kit, stands for that of any other."""
     with serve_kit(server.bolt_uri, username=server.username) as kit:
-        await page.goto(f"{server.http_uri}/browser/?{kit.browser_url.partition('?')[2]}")
-        await log_in(page, server)
+        await open_bare(page, server, kit)
         await page.until("document.body.innerText.includes('Style and saved queries')")
         assert "node.Fact" not in (await page.stored("neo4j.grass") or {})
 
         await page.evaluate("document.querySelector('pre.runnable').click()")
-        await page.until(f"document.querySelector('.monaco-editor').innerText.includes({json.dumps(':style')})")
+        await page.until("document.querySelector('.monaco-editor').innerText.includes(':style')")
         await page.evaluate(f"{element('editor-Run')}.click()")
         await page.until("'node.Fact' in JSON.parse(localStorage.getItem('neo4j.grass'))")
         assert (await page.stored("neo4j.grass"))["node.Fact"]["caption"] == "{content}"
         await run(page, "MATCH path = ()-[]->() RETURN path")
         assert await colours(page) == {"#7B4B94", "#F4B23E", "#3E7CB1"}
+
+
+async def test_the_files_that_are_served_can_be_dropped_onto_browser(page: Page, server: LocalServer) -> None:
+    """As where Browser may not fetch them itself."""
+    with serve_kit(server.bolt_uri, username=server.username) as kit:
+        await open_bare(page, server, kit)
+        await drop(page, f"{kit.address}/style.grass")
+        await page.until("'node.Fact' in JSON.parse(localStorage.getItem('neo4j.grass'))")
 
         await drop(page, kit.queries_url)
         dropped = "JSON.parse(localStorage.getItem('neo4j.documents')).filter((entry) => !entry.isStatic).length"
@@ -183,12 +189,19 @@ async def test_the_browser_of_another_server_takes_the_kit_that_is_served(page: 
         assert await saved(page, "folders") == []
 
 
+async def open_bare(page: Page, server: LocalServer, kit: ServedKit) -> None:
+    """Open the Browser of this server without its own kit, as the kit that is served opens that of any other."""
+    await page.goto(f"{server.http_uri}/browser/?{kit.browser_url.partition('?')[2]}")
+    await log_in(page, server)
+
+
 async def drop(page: Page, address: str) -> None:
     """Drop a file onto the page."""
+    name = address.rpartition("/")[2]
     await page.evaluate(f"""(async () => {{
       const answer = await fetch({json.dumps(address)});
       const carried = new DataTransfer();
-      carried.items.add(new File([await answer.blob()], "queries.zip"));
+      carried.items.add(new File([await answer.blob()], {json.dumps(name)}));
       document.querySelector(".filedrop").dispatchEvent(
         new DragEvent("drop", {{ dataTransfer: carried, bubbles: true, cancelable: true }}));
     }})()""")
