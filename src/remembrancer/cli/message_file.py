@@ -12,7 +12,7 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TextIO
 from zipfile import is_zipfile
 
 import typer
+from remembrancer.cli.stopping import broken_off_by_a_signal
 
 from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, export_format, read_export
 from remembrancer.hierarchy.exports.archive import document_of
@@ -119,7 +120,12 @@ def _opened(name: str) -> Iterator[TextIO]:
 def _lines(file: TextIO, name: str) -> Iterator[str]:
     number = 0
     try:
-        for number, line in enumerate(file, 1):  # noqa: B007  # the error below tells it
+        while True:
+            with broken_off_by_a_signal() if name == STDIN else nullcontext():  # nobody may write for hours
+                line = next(file, None)
+            if line is None:
+                return
+            number += 1
             yield line
     except UnicodeDecodeError as error:
         # Text is decoded in blocks, so the bad byte may be some lines further on.
