@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -23,8 +23,10 @@ from remembrancer.cli.application import application
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.gate_simulation import _lesson
 from remembrancer.cli.gating import _chance
+from remembrancer.cli.recalling import _BECAUSE
 from remembrancer.graph import Database
 from remembrancer.records import InvalidInputError, RecordBatch
+from remembrancer.retrieval.recall.answer import EmptyBecause
 from remembrancer.testing.samples import entity, fact, sample_id
 
 PROGRAM = typer.main.get_command(application)
@@ -121,6 +123,14 @@ def command_lines(draw: st.DrawFn, name: str) -> list[str]:
 @given(data=st.data())
 def test_any_command_line_ends_with_a_code_that_is_documented(name: str, data: st.DataObject) -> None:
     run(data.draw(command_lines(name)))
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_an_empty_question_is_answered(text: str) -> None:
+    result = run(["recall", text])
+    assert result.exit_code == 0
+    assert "Nothing found: the text is empty." in result.stdout
+    assert set(_BECAUSE) == set(get_args(EmptyBecause))
 
 
 @pytest.mark.parametrize("how", [[], ["--json"]])

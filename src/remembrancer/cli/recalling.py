@@ -15,6 +15,7 @@ from remembrancer.records.instant import require_instant
 from remembrancer.retrieval.recall import LeftOut, Recall, RecallHit
 
 _BECAUSE = {
+    "nothing asked": "the text is empty.",
     "nothing stored": "the namespace holds no messages and no facts.",
     "nothing held then": "what was found did not hold at that instant; --include-invalidated shows closed facts.",
     "nothing similar": "nothing that is stored speaks to it.",
