@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, expor
 from remembrancer.hierarchy.exports.archive import document_of
 from remembrancer.hierarchy.ingestion import as_message
 from remembrancer.records import InvalidInputError, Message
+from remembrancer.records.json_text import read_json
 
 STDIN = "-"
 
@@ -77,6 +77,8 @@ def messages_in(
         InvalidInputError: The file cannot be read, or is not what it should be; for JSON Lines it names the line.
     """
     options = exports or ExportOptions()
+    if "\0" in name:
+        raise InvalidInputError("FILE", f"no file has a name such as {name!r}")
     if name != STDIN and is_zipfile(name):
         yield _exported(document_of(Path(name)), options, _EXPORTS.get(file_format))
         return
@@ -146,15 +148,15 @@ def _beginning(lines: Iterator[str]) -> list[str]:
 
 def _parsed(text: str, *, field: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return read_json(text)
+    except ValueError as error:
         raise InvalidInputError(field, f"not JSON: {error}") from error
 
 
 def _is_a_message(lines: Iterable[str]) -> bool:
     try:
-        first = json.loads("".join(lines))
-    except (ValueError, RecursionError):
+        first = read_json("".join(lines))
+    except ValueError:
         return False
     return isinstance(first, Mapping) and "messages" not in first
 

@@ -32,9 +32,11 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.records import RemembranceError
+from remembrancer.records.json_text import encodable
 
 # Controls but for tab and line feed, and the marks that turn the direction of the text around them.
-_HIDDEN = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_STEERING = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_HIDDEN = (*_STEERING, *range(0xD800, 0xE000))  # halves of pairs have no UTF-8: to print one is an error
 _REPLACED = dict.fromkeys(_HIDDEN, "\N{REPLACEMENT CHARACTER}")
 _FORMAT = "%(levelname)s: %(message)s"
 _WIDTH = 120  # of tables that do not go to a terminal
@@ -79,7 +81,7 @@ class Output:
         """The answer as JSON, on stdout; nothing without `--json`."""
         if self.json:
             is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-            sys.stdout.write(json.dumps(value, ensure_ascii=not is_unicode, indent=2) + "\n")
+            sys.stdout.write(encodable(json.dumps(value, ensure_ascii=not is_unicode, indent=2)) + "\n")
 
     def note(self, message: str) -> None:
         """Something worth knowing, on stderr."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from remembrancer.records import InvalidInputError
+from remembrancer.records.json_text import check_depth, read_json, unique
 
 _CHUNK = 1 << 16
 MAX_RECORD = 1 << 24
@@ -62,9 +63,20 @@ def _of_lines(file: BinaryIO) -> Iterator[Piece]:
         if not raw.strip():
             continue
         try:
-            yield Piece(number, "", json.loads(raw.decode("utf-8-sig")))
-        except (ValueError, RecursionError) as error:
+            yield Piece(number, "", read_json(raw.decode("utf-8-sig")))
+        except ValueError as error:
             yield Piece(number, "", None, f"not JSON: {error}")
+
+
+class _NeverRightError(ValueError):
+    """A value that more of the file would not make right."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    try:
+        return unique(pairs)
+    except ValueError as error:
+        raise _NeverRightError(str(error)) from error
 
 
 class _Document:
@@ -72,7 +84,7 @@ class _Document:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(object_pairs_hook=_unique)
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")("strict")
         self._held = ""
         self._at = 0
@@ -119,6 +131,8 @@ class _Document:
                 has_lists = True
                 yield from self._items(name)
             else:
+                if name in fields:
+                    raise self._wrong(f"the key {name[:80]!r} is given twice")
                 fields[name] = self._value()
         self._take("}")
         if not has_lists and not (fields and all(one == [] for one in fields.values())):  # lists without a record
@@ -131,6 +145,7 @@ class _Document:
                 place += 1
             if place < len(self._held):
                 return self._held[place] == "{"
+            place -= self._at  # what is before it is let go of
             if not self._fill():
                 return False
 
@@ -157,13 +172,19 @@ class _Document:
                 value, end = self._decoder.raw_decode(self._held, self._at)
             except RecursionError as error:
                 raise self._wrong("nested too deeply") from error
+            except _NeverRightError as error:
+                raise self._wrong(str(error)) from error
             except ValueError as error:
                 if not self._fill():
                     raise self._wrong(str(error)) from error
                 continue
-            # A number may go on behind what is held.
-            if end == len(self._held) and self._fill():
+            # A number may go on behind what is held: "1", "1." and "1e" all begin one.
+            if not self._held[end : end + 4].strip(".eE+-") and self._fill():
                 continue
+            try:
+                check_depth(value)
+            except ValueError as error:
+                raise self._wrong(str(error)) from error
             self._line += self._held.count("\n", self._at, end)
             self._at = end
             return value

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from remembrancer._version import __version__
 from remembrancer.records.errors import InvalidInputError, RemembranceError, ServerUnavailableError
@@ -130,15 +130,19 @@ def read_manifest(file: Path) -> Backup:
     try:
         with tarfile.open(file, "r:") as tar:
             first = tar.next()
-            content = tar.extractfile(first) if first is not None and first.name == MANIFEST else None
+            is_manifest = first is not None and first.name == MANIFEST and first.isreg()  # links may lead in a ring
+            content = tar.extractfile(first) if first is not None and is_manifest else None
             if content is None:
                 raise InvalidInputError("file", f"{file} is no backup: it does not begin with {MANIFEST}")
             made = Backup.model_validate_json(content.read(_CHUNK))
+            is_later = version_numbers(made.neo4j) > version_numbers(NEO4J_VERSION)
     except OSError as error:
         raise InvalidInputError("file", f"{file} cannot be read: {error.strerror or error}") from error
-    except (tarfile.TarError, ValidationError) as error:
+    except InvalidInputError:
+        raise
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         raise InvalidInputError("file", f"{file} is no backup, or damaged: {error}") from error
-    if made.remembrancer_backup != FORMAT or version_numbers(made.neo4j) > version_numbers(NEO4J_VERSION):
+    if made.remembrancer_backup != FORMAT or is_later:
         raise InvalidInputError(
             "file",
             f"{file} was made by remembrancer {made.remembrancer} with Neo4j {made.neo4j}, which this version cannot "
@@ -226,11 +230,12 @@ def _unpack(source: Path, made: Backup, dump: Path) -> None:
     digest = hashlib.sha256()
     try:
         with tarfile.open(source, "r:") as tar, dump.open("wb") as file:
-            content = tar.extractfile(DUMP)
+            member = tar.getmember(DUMP)
+            content = tar.extractfile(member) if member.isreg() else None
             while content is not None and (chunk := content.read(_CHUNK)):
                 digest.update(chunk)
                 file.write(chunk)
-    except (tarfile.TarError, KeyError) as error:
+    except (tarfile.TarError, KeyError, ValueError, OverflowError) as error:
         raise InvalidInputError("file", f"{source} is damaged: {error}") from error
     if digest.hexdigest() != made.sha256:
         raise InvalidInputError("file", f"{source} is damaged: the dump in it is not the one that was made")

@@ -20,9 +20,9 @@ import shutil
 import socket
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server.extra import missing_package
@@ -36,13 +36,17 @@ ROOM_BYTES: Final = 50_000_000
 PORT_RANGE: Final = range(21_000, 32_000)
 
 
+Port = Annotated[int, Field(ge=1, le=65_535)]
+ProcessId = Annotated[int, Field(ge=1, lt=2**31)]
+
+
 class Ports(BaseModel):
     """The two ports of a server, on the loopback interface."""
 
     model_config = ConfigDict(frozen=True)
 
-    bolt: int
-    http: int
+    bolt: Port
+    http: Port
 
 
 class Credentials(BaseModel):
@@ -59,12 +63,12 @@ class RunningServer(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    supervisor_pid: int
-    server_pid: int
-    control_port: int
+    supervisor_pid: ProcessId
+    server_pid: ProcessId
+    control_port: Port
     token: str
-    bolt_port: int
-    http_port: int
+    bolt_port: Port
+    http_port: Port
     version: str
 
 
@@ -238,7 +242,7 @@ class DatabaseFolder:
         """Note which version of Neo4j is about to use the store. Call it under the start lock."""
         file = self.path / "store.json"
         text = StoreVersion(neo4j=version).model_dump_json()
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
+        if not file.exists() or file.read_bytes() != text.encode():
             write_private(file, text)
 
     def running(self) -> RunningServer | None:

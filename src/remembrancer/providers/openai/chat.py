@@ -30,6 +30,7 @@ _SCHEMA, _OBJECT, _WORDS = "json_schema", "json_object", "words"
 _WAYS = (_SCHEMA, _OBJECT, _WORDS)
 _REFUSALS_OF_A_WAY = frozenset({400, 415, 422, 501})
 _ECHOED = 8_000  # characters of a broken answer that are shown to the model again
+_MOST_TOKENS = 2**53  # what a server tells beyond that is no count
 _RESERVED = frozenset({"model", "messages", "stream", "n", "response_format", "max_tokens", "max_completion_tokens"})
 
 
@@ -265,11 +266,12 @@ def _said(answered: Mapping[str, Any]) -> str:
         raise _CutShortError("it was cut short at the most tokens that a reply may have")
     content = message.get("content")
     if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+        texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        content = "".join(text for text in texts if isinstance(text, str))
     if not isinstance(content, str):
         raise ModelAnswerError("the message has no text")
     return content
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None

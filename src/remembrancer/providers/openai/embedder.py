@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +14,7 @@ from remembrancer.providers.embedding.texts import checked_texts, encodable
 from remembrancer.providers.openai.budget import Budget, Meter, estimated_tokens
 from remembrancer.providers.openai.endpoint import Endpoint, RequestRefusedError, translated_refusal
 from remembrancer.records.errors import EmbeddingDimensionMismatchError, InvalidInputError, ModelAnswerError
+from remembrancer.records.number import is_finite
 
 _BATCH_CHARACTERS = 100_000
 
@@ -220,7 +220,7 @@ def _read(answered: dict[str, Any], count: int) -> list[list[float]]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
 
 
 def _whole(value: object, *, field: str, most: int) -> int:

@@ -21,6 +21,8 @@ import httpx
 import stamina
 
 from remembrancer.records.errors import InvalidInputError, RemembranceError, ServerUnavailableError
+from remembrancer.records.json_text import read_json
+from remembrancer.records.number import is_finite
 
 logger = logging.getLogger(__name__)
 
@@ -162,8 +164,8 @@ class Endpoint:
         if response.status_code != 200:
             raise self._failure(response, raw)
         try:
-            answer = json.loads(raw)
-        except (ValueError, RecursionError) as error:
+            answer = read_json(raw)
+        except ValueError as error:
             kind = response.headers.get("content-type", "no content type")
             problem = f"{self.base_url} answered with {len(raw):,} bytes of {kind} that are not JSON"
             raise _BusyError(ServerUnavailableError(problem, address=self.base_url)) from error
@@ -212,7 +214,7 @@ class Endpoint:
                 told = told.get(name, told) if isinstance(told, dict) else told
             text = told if isinstance(told, str) else json.dumps(told)
         except (ValueError, RecursionError):
-            text = re.sub(r"<[^>]*>", " ", text)
+            text = re.sub(r"<[^<>]*>", " ", text)
         return self._redacted(" ".join(text.split()))[:_EXCERPT] or "without a reason"
 
     def _redacted(self, text: str) -> str:
@@ -260,7 +262,7 @@ def _checked_url(value: object) -> str:
 
 
 def _positive(value: object, *, field: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (is_finite(value) and value > 0):
         raise InvalidInputError(field, f"expected a positive number, got {value!r}")
     return float(value)
 
@@ -274,7 +276,7 @@ def _wait_asked_for(header: str | None) -> float | None:
     except ValueError:
         try:
             at = parsedate_to_datetime(header)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         at = at if at.tzinfo is not None else at.replace(tzinfo=dt.UTC)
         seconds = (at - dt.datetime.now(dt.UTC)).total_seconds()
