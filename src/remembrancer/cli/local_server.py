@@ -203,6 +203,11 @@ def _tell(output: Output, found: ServerStatus) -> None:
     output.document(found.model_dump(mode="json"))
     if not found.running:
         output.text(f"No server runs for {found.path}.")
+        if found.unfinished is not None:
+            output.text(
+                f"A {found.unfinished} has stopped it and did not end yet. If that was killed, whatever opens the "
+                "folder next mends what it left, such as `remembrancer up`; a server that was pinned then stays."
+            )
         return
     state = "ready" if found.ready else "starting"
     kept = "until `remembrancer down`" if found.pinned else "until its last user leaves"

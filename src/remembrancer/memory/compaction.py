@@ -18,12 +18,14 @@ from remembrancer.graph import Database, Neo4jStore
 from remembrancer.graph.namespaces import namespaces_of
 from remembrancer.lifecycle.transfer_export import export_to
 from remembrancer.lifecycle.transfer_import import header_of, import_from
-from remembrancer.records import RemembranceError
-from remembrancer.server import LocalServer, down, status
+from remembrancer.records import RemembranceError, ServerUnavailableError
+from remembrancer.server import LocalServer, status
 from remembrancer.server.exclusive import exclusive
 from remembrancer.server.folder import DatabaseFolder
-from remembrancer.server.replacing import fresh_folder, replace_store, size_of, wait_until_free
+from remembrancer.server.local import stop_server
+from remembrancer.server.replacing import fresh_folder, replace_store, settle, size_of, wait_until_free
 from remembrancer.server.resting import left_alone, refuse_others, require_database
+from remembrancer.server.unbroken import seen_through
 
 logger = logging.getLogger(__name__)
 
@@ -71,16 +73,20 @@ async def compact(path: str | os.PathLike[str], *, step: Step | None = None) -> 
     folder = DatabaseFolder.at(path)
     told = step if step is not None else logger.info
     require_database(folder)
-    async with left_alone(folder):
+    async with left_alone(folder, "compaction"):
         folder.prepare()
         async with exclusive(folder.start_lock):
-            return await _compacted(folder, told)
+            try:
+                return await _compacted(folder, told)
+            except BaseException:
+                await _take_back(folder)
+                raise
 
 
 async def _compacted(folder: DatabaseFolder, told: Step) -> Compaction:
     async with LocalServer.open(folder.path, linger=0.0).under_lock() as server:
         refuse_others(folder, (await status(folder.path)).users - 1)
-        new = await asyncio.to_thread(fresh_folder, folder)
+        new = await seen_through(asyncio.to_thread(fresh_folder, folder))
         exports = folder.path / "compact" / "export"
         await asyncio.to_thread(exports.mkdir, mode=0o700)
         async with _database(server) as database:
@@ -98,7 +104,7 @@ async def _compacted(folder: DatabaseFolder, told: Step) -> Compaction:
     await _stop(new)
     bytes_before, bytes_after = size_of(folder.path / "data"), size_of(new.path / "data")
     told("putting the new store in place of the old one")
-    await asyncio.to_thread(replace_store, folder)
+    await seen_through(asyncio.to_thread(replace_store, folder))
     return Compaction(
         path=str(folder.path), namespaces=names, lines=lines, bytes_before=bytes_before, bytes_after=bytes_after
     )
@@ -125,5 +131,13 @@ async def _carry(database: Database, namespace: str, file: Path) -> int:
 
 
 async def _stop(folder: DatabaseFolder) -> None:
-    await down(folder.path)
+    await stop_server(folder)
     await asyncio.to_thread(wait_until_free, folder)
+
+
+async def _take_back(folder: DatabaseFolder) -> None:
+    """Remove what a compaction that failed or was cancelled has made: it holds the texts of all namespaces."""
+    try:
+        await seen_through(asyncio.to_thread(settle, folder))
+    except (OSError, ServerUnavailableError) as error:  # what made it fail is told; the next open does this again
+        logger.warning("what a compaction of %s made could not be removed: %s", folder.path, error)

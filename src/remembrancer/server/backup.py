@@ -12,10 +12,9 @@ import glob
 import hashlib
 import os
 import shutil
-import subprocess
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -23,23 +22,20 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from remembrancer._version import __version__
-from remembrancer.records.errors import InvalidInputError, RemembranceError, ServerUnavailableError
+from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
+from remembrancer.server.administration import Administration
 from remembrancer.server.artifact import NEO4J_VERSION
-from remembrancer.server.distribution import install
 from remembrancer.server.exclusive import exclusive
-from remembrancer.server.folder import DatabaseFolder, Ports, version_numbers, write_private
-from remembrancer.server.java import Java, find_java
-from remembrancer.server.local import down
+from remembrancer.server.folder import DatabaseFolder, version_numbers, write_private
+from remembrancer.server.local import stop_server
 from remembrancer.server.replacing import fresh_folder, replace_store, settle, wait_until_free
 from remembrancer.server.resting import left_alone, require_database
-from remembrancer.server.settings import java_environment, settings_text
-from remembrancer.server.training import class_path
+from remembrancer.server.unbroken import seen_through
+from remembrancer.server.unfinished import WorkKind, end_left_process
 
 FORMAT: Final = 1
 DUMP: Final = "neo4j.dump"
 MANIFEST: Final = "backup.json"
-ADMIN_CLASS: Final = "org.neo4j.server.startup.Neo4jAdminCommand"
-_NO_PORTS: Final = Ports(bolt=7687, http=7474)  # nobody listens: the database is worked on at rest
 _CHUNK: Final = 1 << 20
 
 
@@ -89,9 +85,9 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
         raise InvalidInputError("file", f"there is no folder {target.parent}")
     if target.exists() and not force:
         raise InvalidInputError("file", f"{target} exists already; `force` (`--force`) replaces it")
-    java, jars = await _tools()
-    async with _at_rest(folder):
-        return await asyncio.to_thread(_dump, folder, target, java, jars)
+    tools = await Administration.of(folder)
+    async with _at_rest(folder, "backup"):
+        return await seen_through(asyncio.to_thread(_dump, folder, target, tools), halt=tools.halt)
 
 
 async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[str], *, force: bool = False) -> Backup:
@@ -113,11 +109,11 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
     made = await asyncio.to_thread(read_manifest, source)
     if folder.has_database and not force:
         raise InvalidInputError("path", f"{folder.path} has a database already; `force` (`--force`) replaces it")
-    java, jars = await _tools()
+    tools = await Administration.of(folder)
     folder.prepare()
-    async with _at_rest(folder):
+    async with _at_rest(folder, "restore"):
         folder.credentials()
-        await asyncio.to_thread(_load, folder, source, made, java, jars)
+        await seen_through(asyncio.to_thread(_load, folder, source, made, tools), halt=tools.halt)
     return made
 
 
@@ -155,35 +151,31 @@ def _absolute(file: str | os.PathLike[str]) -> Path:
     return Path(file).expanduser().absolute()
 
 
-async def _tools() -> tuple[Java, list[Path]]:
-    java = await asyncio.to_thread(find_java)
-    return java, await asyncio.to_thread(class_path, await install())
-
-
 @asynccontextmanager
-async def _at_rest(folder: DatabaseFolder) -> AsyncIterator[None]:
+async def _at_rest(folder: DatabaseFolder, work: WorkKind) -> AsyncIterator[None]:
     """Keep the server of a folder stopped."""
-    async with left_alone(folder):
-        await down(folder.path)
+    async with left_alone(folder, work):
+        await stop_server(folder)
         async with exclusive(folder.start_lock):
-            await asyncio.to_thread(_rest, folder)
+            await seen_through(asyncio.to_thread(_rest, folder))
             yield
 
 
 def _rest(folder: DatabaseFolder) -> None:
     wait_until_free(folder)
+    end_left_process(folder)
     settle(folder)
 
 
-def _dump(folder: DatabaseFolder, target: Path, java: Java, jars: Sequence[Path]) -> Backup:
+def _dump(folder: DatabaseFolder, target: Path, tools: Administration) -> Backup:
     try:
         prefix = f".backup-{target.name}-"
         for left in target.parent.glob(f"{glob.escape(prefix)}*"):
             shutil.rmtree(left, ignore_errors=True)  # of a backup into this file that was killed
         scratch = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
         try:
-            _admin(folder.path, java, jars, "database", "dump", "neo4j", f"--to-path={scratch}")
-            _check(scratch / "check", scratch, java, jars)
+            tools.run(folder.path, "database", "dump", "neo4j", f"--to-path={scratch}")
+            _check(scratch / "check", scratch, tools)
             dump = scratch / DUMP
             with dump.open("rb") as content:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
@@ -203,6 +195,7 @@ def _dump(folder: DatabaseFolder, target: Path, java: Java, jars: Sequence[Path]
                         tar.add(scratch / name, name)
                 file.flush()
                 os.fsync(file.fileno())
+            tools.check()
             os.replace(part, target)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -211,14 +204,19 @@ def _dump(folder: DatabaseFolder, target: Path, java: Java, jars: Sequence[Path]
     return made
 
 
-def _load(folder: DatabaseFolder, source: Path, made: Backup, java: Java, jars: Sequence[Path]) -> None:
+def _load(folder: DatabaseFolder, source: Path, made: Backup, tools: Administration) -> None:
     try:
         new = fresh_folder(folder)
         dumps = folder.path / "compact" / "export"
         dumps.mkdir(mode=0o700)
-        _unpack(source, made, dumps / DUMP)
-        _check(new.path, dumps, java, jars)
-        replace_store(folder)
+        try:
+            _unpack(source, made, dumps / DUMP, tools)
+            _check(new.path, dumps, tools)
+            tools.check()
+            replace_store(folder)
+        except BaseException:
+            settle(folder)
+            raise
         folder.note_version(made.neo4j)
     except OSError as error:
         raise ServerUnavailableError(
@@ -226,13 +224,14 @@ def _load(folder: DatabaseFolder, source: Path, made: Backup, java: Java, jars: 
         ) from error
 
 
-def _unpack(source: Path, made: Backup, dump: Path) -> None:
+def _unpack(source: Path, made: Backup, dump: Path, tools: Administration) -> None:
     digest = hashlib.sha256()
     try:
         with tarfile.open(source, "r:") as tar, dump.open("wb") as file:
             member = tar.getmember(DUMP)
             content = tar.extractfile(member) if member.isreg() else None
             while content is not None and (chunk := content.read(_CHUNK)):
+                tools.check()
                 digest.update(chunk)
                 file.write(chunk)
     except (tarfile.TarError, KeyError, ValueError, OverflowError) as error:
@@ -241,27 +240,7 @@ def _unpack(source: Path, made: Backup, dump: Path) -> None:
         raise InvalidInputError("file", f"{source} is damaged: the dump in it is not the one that was made")
 
 
-def _check(home: Path, dumps: Path, java: Java, jars: Sequence[Path]) -> None:
+def _check(home: Path, dumps: Path, tools: Administration) -> None:
     """Load a dump into a home folder, and have Neo4j check the store that comes of it."""
-    _admin(home, java, jars, "database", "load", "neo4j", f"--from-path={dumps}")
-    _admin(home, java, jars, "database", "check", "neo4j", f"--report-path={home}")
-
-
-def _admin(home: Path, java: Java, jars: Sequence[Path], *command: str) -> None:
-    """Run Neo4j's own administration on a home folder that no server uses."""
-    configuration = home / "conf"
-    configuration.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not (configuration / "neo4j.conf").exists():
-        write_private(configuration / "neo4j.conf", settings_text(_NO_PORTS))
-    ran = subprocess.run(  # noqa: S603 - the Java that was found, no shell involved
-        [java.executable, "-Xmx512m", "-cp", os.pathsep.join(map(str, jars)), ADMIN_CLASS, *command],
-        env=java_environment() | dict(NEO4J_HOME=str(home), NEO4J_CONF=str(configuration)),  # noqa: C408 - set here, not read
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        umask=0o077 if os.name == "posix" else -1,
-        check=False,
-    )
-    if ran.returncode != 0:
-        said = ran.stdout.decode(errors="replace").strip()
-        raise RemembranceError(f"Neo4j's `{' '.join(command[:2])}` of {home} failed ({ran.returncode}): {said[-600:]}")
+    tools.run(home, "database", "load", "neo4j", f"--from-path={dumps}")
+    tools.run(home, "database", "check", "neo4j", f"--report-path={home}")

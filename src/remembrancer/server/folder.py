@@ -7,6 +7,7 @@ store.json                     the version of Neo4j that the store was used with
 server.json                    how to join the running server, mode 0600; absent when none runs
 start.lock, supervisor.lock    locks between processes
 compact/                       a store that is being made to replace this one (`replacing`)
+work.json                      what is being done to the store at rest; stays when that is killed (`unfinished`)
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ class DatabaseFolder:
     def _check_ours(self) -> None:
         ours = {"conf", "data", "logs", "run", "start.lock", "supervisor.lock", "ports.json", "credentials.json"}
         ours |= {"server.json", "server.part", "credentials.part", "ports.part", "import", "plugins", "licenses", "lib"}
-        ours |= {"compact", "store.json", "store.part"}
+        ours |= {"compact", "store.json", "store.part", "work.json", "work.part"}
         strange = sorted(entry.name for entry in self.path.iterdir() if entry.name not in ours)
         if strange:
             raise InvalidInputError(

@@ -27,6 +27,8 @@ from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
 from remembrancer.server.replacing import settle
+from remembrancer.server.unbroken import seen_through
+from remembrancer.server.unfinished import WorkKind, end_left_process, forget_work, note_work, unfinished
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +55,8 @@ class ServerStatus(BaseModel):
         bolt_uri, http_uri: Where it listens; None when it does not run.
         supervisor_pid, server_pid: The processes; None when it does not run.
         version: Its version of Neo4j; None when it does not run.
+        unfinished: What is being done to its store at rest, or was when the process that did it was killed; None:
+            nothing. Opening the folder again then mends what it left, and pins the server again if it was pinned.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,6 +71,7 @@ class ServerStatus(BaseModel):
     supervisor_pid: int | None = None
     server_pid: int | None = None
     version: str | None = None
+    unfinished: WorkKind | None = None
 
 
 class LocalServer:
@@ -242,7 +247,8 @@ class Opening:
                 joined = await self._join()
                 if joined is None and not is_held(self._folder.supervisor_lock):
                     await self._clear_away()
-                    await asyncio.to_thread(settle, self._folder)
+                    await seen_through(asyncio.to_thread(settle, self._folder))
+                    self._keep_as_before()
                     if await start_supervisor(self._folder, self._options, fresh_ports=fresh_ports):
                         joined = await self._join()
                         if joined is None:
@@ -275,6 +281,14 @@ class Opening:
             logger.info("the supervisor of %s was killed; its server had pid %d", self._folder.path, running.server_pid)
             await asyncio.to_thread(end_orphan, self._folder, running)
             self._folder.forget_running()
+        await asyncio.to_thread(end_left_process, self._folder)
+
+    def _keep_as_before(self) -> None:
+        """Pin a server that was pinned until a process stopped it for work on its store, and was killed."""
+        left = unfinished(self._folder)
+        if left is not None and left.pinned and not self._has_lock and not self._request["keep"]:
+            logger.info("the server in %s was pinned before a %s, and is again", self._folder.path, left.work)
+            self._request = {**self._request, "keep": True}
 
     def _check_ports(self, joined: tuple[Control, News]) -> None:
         control, news = joined
@@ -334,6 +348,8 @@ class Opening:
                 "password in the database, write the new one there",
                 address=f"localhost:{news.bolt_port}",
             )
+        if not self._has_lock:
+            forget_work(self._folder)
         return LocalServer(self._folder, control, news, credentials)
 
     def _console(self) -> str:
@@ -381,7 +397,8 @@ async def status(path: str | os.PathLike[str]) -> ServerStatus:
     running = folder.running()
     answer = await Control.open(running, {"verb": "status"}) if running is not None else None
     if answer is None:
-        return ServerStatus(path=str(folder.path), running=False)
+        left = unfinished(folder)
+        return ServerStatus(path=str(folder.path), running=False, unfinished=None if left is None else left.work)
     control, news = answer
     control.close()
     return _status(folder, news)
@@ -422,6 +439,15 @@ async def up(
 async def down(path: str | os.PathLike[str]) -> bool:
     """Stop the server of a folder, whoever uses it, and wait until it has stopped. False: none was running."""
     folder = DatabaseFolder.at(path)
+    was_running = await stop_server(folder)
+    left = unfinished(folder)
+    if left is not None and left.pinned:  # whoever stops it does not want it back
+        note_work(folder, left.model_copy(update={"pinned": False}))
+    return was_running
+
+
+async def stop_server(folder: DatabaseFolder) -> bool:
+    """The same for work on the store at rest, after which a server that was pinned is to run again."""
     running = folder.running()
     answer = await Control.open(running, {"verb": "stop"}) if running is not None else None
     if answer is None:
