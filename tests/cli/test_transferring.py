@@ -34,3 +34,26 @@ def test_a_file_that_is_no_export_is_refused(filled: Run, tmp_path: Path) -> Non
     ran = filled("import", str(file))
     assert ran.code == 2
     assert "line 1" in ran.stderr
+
+
+def test_what_is_wrong_with_the_file_is_told_of_the_argument(remember: Run, run: Run, tmp_path: Path) -> None:
+    there = tmp_path / "there.jsonl"
+    there.touch()
+    assert remember("export", str(there)).stderr.endswith(f"error: FILE: {there} exists already\n")
+    assert remember("export", str(tmp_path / "no" / "a.jsonl")).stderr.splitlines()[-1].startswith("error: FILE: ")
+    assert remember("import", str(tmp_path / "none")).stderr.startswith("error: FILE: cannot read ")
+    ran = remember("import", str(tmp_path / "none.json"), "--format", "mem0", "--embedder", "none")
+    assert ran.stderr.splitlines()[-1].startswith("error: FILE: cannot read ")
+    (tmp_path / "else").touch()
+    assert run("migrate", "--path", str(tmp_path)).stderr.startswith("error: --path: ")
+
+
+def test_a_wrong_element_of_one_long_line_is_named(remember: Run, tmp_path: Path) -> None:
+    file = tmp_path / "all.json"
+    file.write_text('{"results": [{"id": "1", "memory": "Ada sings."}, {"id": "2"}, {"id": "3", "memory": 3}]}')
+    arguments = ["import", str(file), "--format", "mem0", "--embedder", "none"]
+    assert "error: all.json, line 1, element 2 of results: " in remember(*arguments).stderr
+    told = remember(*arguments, "--skip-bad")
+    assert (told.code, f"{file}, line 1, element 3 of results: " in told.stdout) == (0, True)
+    (bad, _) = remember(*arguments, "--skip-bad", "--json").document["problems"]
+    assert (bad["line"], bad["element"], bad["group"]) == (1, 2, "results")

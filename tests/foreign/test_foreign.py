@@ -162,6 +162,23 @@ def test_a_document_is_read_in_pieces(tmp_path: Path, name: str) -> None:
     found = list(pieces(file))
     assert [one.value for one in found] == records
     assert [one.line for one in found] == ([1, 2, 3, 4] if name.endswith("l") else [4, 8, 12, 16])
+    assert [one.element for one in found] == ([None] * 4 if name.endswith("l") else [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('[{"id": 1}, {"id": 2}, {"id" 3}]', "line 1, element 3: not JSON"),
+        ('{"nodes": [{"a": 1}, {"a": 2}], "edges": [{"a": 1}, nonsense]}', "line 1, element 2 of edges: not JSON"),
+        ('{"nodes": [{"a": 1}] "edges": []}', "line 1: not JSON"),
+        ('\n{"nodes" 1}', "line 2: not JSON"),
+    ],
+)
+def test_what_is_no_json_is_named_by_its_element(tmp_path: Path, text: str, place: str) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(text)
+    with pytest.raises(InvalidInputError, match=place):
+        list(pieces(file))
 
 
 JSON = st.recursive(

@@ -17,10 +17,12 @@ from remembrancer.lifecycle.reembedding import NO_DIRECTION, reembed
 from remembrancer.ports.reembedding import Mean, Reembeds, ThemePlace
 from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.records import (
+    EmbeddingDimensionMismatchError,
     EmbeddingSpace,
     EmbeddingSpaceMismatchError,
     InvalidInputError,
     RecordBatch,
+    ServerUnavailableError,
 )
 from remembrancer.records.tier import TierItem
 from remembrancer.testing import IndexedStore, OpenStore
@@ -117,6 +119,37 @@ async def test_afterwards_every_vector_is_that_of_a_memory_filled_with_the_new_m
             found = [await getattr(one.index, search)(vector, min_similarity=-1.0) for one in (store, twin)]
             assert [hit.id for hit in found[0]] == [hit.id for hit in found[1]]
             assert [hit.score for hit in found[0]] == pytest.approx([hit.score for hit in found[1]], abs=1e-6)
+
+
+class Shorter(HashingEmbedder):
+    """Gives vectors of another length than it says."""
+
+    async def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        return [tuple(one[:-1]) for one in await super().embed(texts)]
+
+
+class Away(HashingEmbedder):
+    """Cannot be reached."""
+
+    async def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        raise ServerUnavailableError("nobody answers")
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize(
+    ("embedder", "error"),
+    [(Shorter(dimensions=48), EmbeddingDimensionMismatchError), (Away(dimensions=48), ServerUnavailableError)],
+    ids=["shorter", "away"],
+)
+async def test_a_model_that_cannot_be_used_is_told_before_anything_is_begun(
+    open_store: OpenStore, embedder: HashingEmbedder, error: type[Exception], dry_run: bool
+) -> None:
+    store: Any = await open_store(space=space(OLD))
+    await store.write(await batch_by(OLD))
+    with pytest.raises(error):
+        await reembed(store, embedder=embedder, dry_run=dry_run)
+    assert (await store.reembedding.situation()).next_space is None
+    assert (await reembed(store, embedder=THIRD)).switched
 
 
 async def test_a_dry_run_only_counts(open_store: OpenStore) -> None:

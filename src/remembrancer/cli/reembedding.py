@@ -29,7 +29,9 @@ async def reembed(
     batch_size: Annotated[
         int, typer.Option("--batch-size", min=1, max=MAX_BATCH, help="How many records are embedded at once.")
     ] = 100,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many vectors would be made.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only try the model, and say how many vectors would be made.")
+    ] = False,
     namespace: NamespaceOption = NAMESPACE,
 ) -> ExitCode:
     """Make all vectors of a namespace anew with another model, and move over to it.

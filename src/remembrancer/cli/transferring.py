@@ -19,6 +19,7 @@ from remembrancer.cli.connection import (
 from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
+from remembrancer.cli.spelling import named
 from remembrancer.graph import Neo4jStore
 from remembrancer.lifecycle.foreign_import import ForeignReport
 from remembrancer.lifecycle.transfer_import import header_of, import_from
@@ -45,7 +46,7 @@ async def export(
     tiers. import reads the file into another namespace, and an export of that one is the same file.
     """
     async with open_memory(server, output, namespace=namespace, embedder=None) as memory:
-        with output.counting("Writing lines") as progress:
+        with output.counting("Writing lines") as progress, named(path="FILE"):
             report = await memory.export_to(file, progress=progress)
     _tell(output, report, namespace=namespace)
     return ExitCode.FINE
@@ -73,7 +74,7 @@ async def take_in(
     """
     if of is not ImportFormat.OWN:
         async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
-            with output.counting("Taking in records") as progress:
+            with output.counting("Taking in records") as progress, named(path="FILE", paths="FILE"):
                 told = await memory.import_foreign(
                     files, format=of.value, vectors_by=vectors_by, skip_bad=skip_bad, progress=progress
                 )
@@ -86,13 +87,14 @@ async def take_in(
             "--skip-bad and --vectors-by are for files of mem0 and Graphiti.", param_hint="--format"
         )
     file = files[0]
-    space = header_of(file).space
+    with named(path="FILE"):
+        space = header_of(file).space
     async with (
         server.reach(output) as address,
         open_database(address) as database,
         Neo4jStore.open(database=database, namespace=namespace, space=space) as store,
     ):
-        with output.counting("Storing lines") as progress:
+        with output.counting("Storing lines") as progress, named(path="FILE"):
             report = await import_from(store, file, progress=progress)
     _tell(output, report, namespace=namespace)
     return ExitCode.FINE
@@ -105,7 +107,7 @@ def _tell_foreign(output: Output, report: ForeignReport, *, namespace: str) -> N
     if report.left:
         output.text("", "Not carried:", *(f"  {name}: {count:,}" for name, count in report.left.items()))
     if report.bad:
-        told = (f"  {one.file}, line {one.line}: {one.problem}" for one in report.problems)
+        told = (f"  {one.file}, {one.place}: {one.problem}" for one in report.problems)
         output.text("", f"Left out as wrong: {report.bad:,}", *told)
     output.document({"namespace": namespace, **report.model_dump(mode="json")})
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from remembrancer.lifecycle import foreign_graphiti, foreign_mem0
-from remembrancer.lifecycle.foreign_reading import Piece, pieces
+from remembrancer.lifecycle.foreign_reading import Piece, pieces, place_of
 from remembrancer.lifecycle.foreign_records import Taken
 from remembrancer.ports import Embedder, MemoryStore
 from remembrancer.ports.arguments import flag
@@ -56,12 +56,21 @@ class BadRecord(Record):
     Attributes:
         file: Where it is.
         line: On which line it begins, from 1.
+        element: Which of its list it is, from 1; `None`: it is in none.
+        group: The name of that list; empty: it has none.
         problem: What is wrong with it.
     """
 
     file: str
     line: int
+    element: int | None = None
+    group: str = ""
     problem: str
+
+    @property
+    def place(self) -> str:
+        """Where it is in its file, in words."""
+        return place_of(self.line, self.element, self.group)
 
 
 class ForeignReport(Record):
@@ -175,10 +184,14 @@ class _Import:
 
     def _note(self, path: Path, piece: Piece, error: InvalidInputError) -> None:
         if not self._skip_bad:
-            raise InvalidInputError(f"{path.name}, line {piece.line}", str(error)) from error
+            raise InvalidInputError(f"{path.name}, {piece.place}", str(error)) from error
         self._bad += 1
         if len(self._problems) < _TOLD_PROBLEMS:
-            self._problems.append(BadRecord(file=str(path), line=piece.line, problem=str(error)))
+            self._problems.append(
+                BadRecord(
+                    file=str(path), line=piece.line, element=piece.element, group=piece.group, problem=str(error)
+                )
+            )
 
     def _taken(self, piece: Piece) -> Taken:
         if piece.problem:

@@ -7,6 +7,7 @@ lists of objects inside an object, whose other fields are no records.
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,12 +31,25 @@ class Piece(NamedTuple):
         group: The name of the list that it was in; empty: it was in none.
         value: What it is; `None` for a line that is no JSON.
         problem: What is wrong with the line; empty: nothing.
+        element: Which of its list it is, from 1; `None`: it was in none.
     """
 
     line: int
     group: str
     value: Any
     problem: str = ""
+    element: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is in its file, in words."""
+        return place_of(self.line, self.element, self.group)
+
+
+def place_of(line: int, element: int | None, group: str) -> str:
+    """A place in a file in words: all records of a file may be on one line, so the line alone may not tell."""
+    within = f" of {group}" if group else ""
+    return f"line {line}" if element is None else f"line {line}, element {element}{within}"
 
 
 def pieces(path: Path) -> Iterator[Piece]:
@@ -89,6 +103,8 @@ class _Document:
         self._held = ""
         self._at = 0
         self._line = 1
+        self._group = ""
+        self._element: int | None = None
         self._ended = False
 
     def pieces(self) -> Iterator[Piece]:
@@ -106,12 +122,14 @@ class _Document:
         if self._next() == "]":
             self._take("]")
             return
-        while True:
+        self._group = group
+        for self._element in itertools.count(1):
             self._next()
             line = self._line
-            yield Piece(line, group, self._value())
+            yield Piece(line, group, self._value(), element=self._element)
             if self._next() != ",":
                 self._take("]")
+                self._element = None
                 return
             self._take(",")
 
@@ -205,4 +223,4 @@ class _Document:
         return bool(more) or not self._ended
 
     def _wrong(self, problem: str) -> InvalidInputError:
-        return InvalidInputError(f"line {self._line}", f"not JSON: {problem}")
+        return InvalidInputError(place_of(self._line, self._element, self._group), f"not JSON: {problem}")

@@ -27,7 +27,12 @@ from remembrancer.ports.reembedding import (
     Vector,
     VectorKind,
 )
-from remembrancer.records import EmbeddingSpace, InvalidInputError, RemembranceError
+from remembrancer.records import (
+    EmbeddingDimensionMismatchError,
+    EmbeddingSpace,
+    InvalidInputError,
+    RemembranceError,
+)
 from remembrancer.records.base import Record
 from remembrancer.records.vector import stored_vector
 
@@ -41,6 +46,7 @@ NO_DIRECTION = "its text has a vector of zeros, which has no direction"
 CANCELLED = "the vectors of its messages or facts cancel each other out"
 
 MAX_BATCH = 1_000
+_TRIED = "Does this model answer?"
 _IDLE_ROUNDS = 200
 _IDLE_PAUSE = 0.05
 _CLEANED_AT_ONCE = 1_000
@@ -115,6 +121,8 @@ async def reembed(
             f"({now.next_space.dimensions} dimensions): go on with "
             f"that model, or give it up by re-embedding with {now.space.model!r}, which it has",
         )
+    if now.space != target:
+        await _try(embedder, target)
     if only_told:
         counted = await moving.count()
         missing = {str(kind): one.missing for kind, one in counted.items()} if now.space != target else {}
@@ -139,6 +147,18 @@ async def reembed(
         skipped=tuple(rounds.skipped.values()),
         removed=removed,
     )
+
+
+async def _try(embedder: Embedder, target: EmbeddingSpace) -> None:
+    """See that a model answers, and with vectors of the length that it says, before anything is begun.
+
+    Raises:
+        EmbeddingDimensionMismatchError: Its vectors have another length.
+        InvalidInputError: It gave none, or several.
+    """
+    (vector,) = await embedded(embedder, [_TRIED])
+    if len(vector) != target.dimensions:
+        raise EmbeddingDimensionMismatchError(target.dimensions, len(vector), f"embedder {target.model!r}")
 
 
 class _Rounds:

@@ -33,7 +33,7 @@ class Reembedding(MemoryBase):
             embedder: The new model; its vectors may have another length.
             batch_size: How many records are embedded and written at once, 1 to 1,000.
             progress: Told after each batch how many vectors were made.
-            dry_run: Only say how many records would get a new vector.
+            dry_run: Only try the model, and say how many records would get a new vector.
 
         Raises:
             InvalidInputError: An argument is wrong; the memory has no vectors; it is being re-embedded with a third
