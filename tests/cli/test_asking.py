@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -32,6 +33,7 @@ def test_one_interrupt_ends_a_question() -> None:
     shown = b""
     while b"Erase?" not in shown:
         shown += os.read(controller, 1000)
+    time.sleep(0.5)  # to be sure that it waits for the answer
     asking.send_signal(signal.SIGINT)
     with contextlib.suppress(OSError):  # the terminal is gone with its last user
         while os.read(controller, 1000):

@@ -49,12 +49,14 @@ def test_what_was_forgotten_softly_is_told_undone_and_restored(filled: Run, fact
     assert "forget" in filled("passes").stdout
     would = filled("undo", listed["id"], "--dry-run", "--json").document
     assert (would["applied"], would["changes"][0]["id"]) == (False, fact_id)
+    assert would["changes"][0]["becomes"] == "reopened"
     assert filled("history", fact_id, "--json").document["closed_by"] == "forgotten"
     assert filled("undo", listed["id"], "--yes").code == 0
     assert filled("history", fact_id, "--json").document["closed_by"] is None
     assert filled("undo", listed["id"], "--yes").code == 2
     filled("forget", fact_id, "--soft", "--yes")
-    assert "restored" in filled("restore", fact_id, "--yes").stdout
+    restored = filled("restore", fact_id, "--yes").stdout
+    assert ("restored" in restored, "reopened" in restored, "changed" in restored) == (True, True, False)
     assert filled("history", fact_id, "--json").document["closed_by"] is None
     assert filled("restore", fact_id, "--yes").code == 2
 
@@ -81,8 +83,14 @@ def test_a_conversation_and_a_namespace_are_forgotten_whole(filled: Run) -> None
     ran = filled("forget", "--conversation", "standup", "--yes", "--json")
     assert (ran.code, ran.document["counts"]["message"]) == (0, 3)
     assert "nothing to forget" in filled("forget", "--conversation", "standup", "--yes").stdout
-    assert filled("forget", "--everything", "--yes").code == 0
+    assert filled("forget", "--everything", "--yes").stdout.endswith("Done.\n")
     assert filled("passes", "--json").document["passes"] == []
+
+
+def test_forgetting_everything_where_there_is_nothing_says_so(remember: Run, namespace: str) -> None:
+    ran = remember("forget", "--everything", "--yes")
+    assert (ran.code, ran.stdout.splitlines()[-1]) == (0, f"Done: namespace {namespace!r} held no records.")
+    assert "There is nothing to forget." in remember("forget", "--everything", "--dry-run").stdout
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_model_reads_what_is_ingested_and_the_report_says_what_it_cost(
     document = ran.document
     assert document["extractor"] == "llm:qwen3:8b"
     assert (document["counts"]["fact"], document["fell_back"], document["failed"]) == (3, [], [])
-    assert document["model_calls"] == len(model.requests)
+    assert document["model_calls"] == len(model.requests) - 1  # the first asks whether it answers
     assert document["model_tokens"] >= 3 * 110
     assert {request.headers["authorization"] for request in model.requests} == {f"Bearer {KEY}"}
     assert {request.body["model"] for request in model.requests} == {"qwen3:8b"}
@@ -109,7 +109,8 @@ BROKEN: list[tuple[Reply, str]] = [
     (Reply(said("I would rather not.")), "ModelAnswerError"),
     (Reply(b"<html>hello</html>", content_type="text/html"), "ServerUnavailableError"),
     (Reply(b"", delay=3.0), "no answer within|ServerUnavailableError"),
-    (Reply({"error": {"message": "no such key"}}, status=401), "InvalidInputError"),
+    (Reply({"error": {"message": "no such key"}}, status=401), "ModelAccessError: api_key: .*no such key"),
+    (Reply({"error": {"message": "no such model"}}, status=404), "ModelAccessError: model: .*no such model"),
 ]
 
 
@@ -149,7 +150,7 @@ def test_what_the_model_does_not_read_rules_do_and_it_can_be_read_again(
 def test_a_budget_bounds_the_calls_and_the_rest_is_read_by_rules(remember: Run, model: ModelServer, talk: str) -> None:
     ran = remember("ingest", talk, *by_model(model, "--llm-calls", "1"))
     assert ran.code == 1
-    assert len(model.requests) == 1
+    assert len(model.requests) == 2
     assert "2 episodes were read in a simpler way than asked for:" in ran.stdout
     assert "BudgetExceededError" in ran.stdout
     assert "`remembrancer retry-extraction` reads them again" in ran.stdout
@@ -180,7 +181,9 @@ def test_reading_again_with_admission_names_what_is_known(remember: Run, model: 
         (["--extractor", "magic"], "--extractor"),
         (["--extractor", "spacy:"], "--extractor"),
         (["--extractor", "llm"], "--llm-model"),
-        (["--llm-model", "m", "--llm-url", "nonsense"], "base_url"),
+        (["--llm-model", "m", "--llm-url", "nonsense"], "error: --llm-url: "),
+        (["--llm-model", " ", "--llm-url", "http://localhost:1/v1"], "error: --llm-model: "),
+        (["--llm-model", "m", "--llm-url", "http://localhost:1/v1", "--llm-timeout", "inf"], "error: --llm-timeout: "),
     ],
 )
 def test_what_cannot_read_is_refused_before_anything_is_written(
@@ -227,6 +230,100 @@ def test_a_pipeline_of_spacy_and_the_topic_alone_read_as_well(remember: Run, tal
     simple = [{**MESSAGES[0], "content": "Ines. She works at Bluefin Systems now.", "conversation": "other"}]
     ran = remember("ingest", "-", "--extractor", "simple", "--embedder", "none", "--json", stdin=json.dumps(simple))
     assert ran.document["counts"]["fact"] == 1
+
+
+UNUSABLE: list[tuple[Reply, str, str]] = [
+    (Reply({"error": {"message": "Wrong key."}}, status=401), "REMEMBRANCER_LLM_API_KEY: {at} does not", "Wrong key."),
+    (Reply({"error": {"message": "Not yours."}}, status=403), "REMEMBRANCER_LLM_API_KEY: {at} does not", "Not yours."),
+    (
+        Reply({"error": {"message": "No qwen here."}}, status=404),
+        "--llm-model: {at} knows no",
+        "(if the model is right, look at --llm-url)",
+    ),
+    (Reply({"error": {"message": "x", "code": "model_not_found"}}, status=400), "--llm-model: {at} knows no", "x"),
+    (Reply(status=308, headers={"location": "http://other/v1"}), "--llm-url: {at} redirects to http://other/v1", ""),
+]
+
+
+@pytest.mark.parametrize(("reply", "named", "told"), UNUSABLE, ids=lambda value: getattr(value, "status", None))
+def test_a_model_that_refuses_ends_it_before_anything_is_written(
+    remember: Run, model: ModelServer, talk: str, reply: Reply, named: str, told: str
+) -> None:
+    model.script = [reply]
+    for command in (["ingest", talk], ["retry-extraction"]):
+        model.requests.clear()
+        ran = remember(*command, *by_model(model))
+        assert (ran.code, ran.stdout, len(model.requests)) == (2, "", 1)
+        assert ran.stderr.startswith(f"error: {named.format(at=model.address)}")
+        assert told in ran.stderr
+        assert KEY not in ran.stderr
+    counts = remember("doctor", "--json").document["counts"]
+    assert {one["kind"]: one["stored"] for one in counts}["message"] == 0
+
+
+def test_a_key_that_is_missing_is_told_as_missing(
+    remember: Run, model: ModelServer, talk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REMEMBRANCER_LLM_API_KEY")
+    model.script = [Reply({"error": {"message": "Who are you?"}}, status=401)]
+    ran = remember("ingest", talk, *by_model(model))
+    assert (ran.code, "REMEMBRANCER_LLM_API_KEY" in ran.stderr, "none is given" in ran.stderr) == (2, True, True)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", model.address)
+    ran = remember("ingest", talk, "--llm-model", "m", "--embedder", "none")
+    assert ran.stderr.startswith("error: OPENAI_API_KEY: ")
+    model.script = [Reply(status=308, headers={"location": "http://other/v1"})]
+    ran = remember("ingest", talk, "--llm-model", "m", "--embedder", "none")
+    assert ran.stderr.startswith("error: OPENAI_BASE_URL: ")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply({"error": {"message": "boom"}}, status=503),
+        Reply({"error": {"message": "slower"}}, status=429),
+        Reply({"error": {"message": "no max_tokens here"}}, status=400),
+        Reply(said("yes"), delay=3.0),
+        Reply(drop=True),
+    ],
+    ids=["busy", "limited", "unwilling", "late", "gone"],
+)
+def test_a_model_that_does_not_answer_yet_is_warned_of_and_asked_again(
+    remember: Run, model: ModelServer, talk: str, reply: Reply
+) -> None:
+    model.script = lambda request: reply if len(model.requests) == 1 else answer(request)
+    ran = remember("ingest", talk, *by_model(model, "--llm-timeout", "1.5"), "--json")
+    assert (ran.code, ran.document["fell_back"]) == (0, [])
+    assert "warning: qwen3:8b does not answer now: " in " ".join(ran.stderr.split())
+    assert model.requests[0].body["max_tokens"] == 16
+
+
+@pytest.mark.parametrize("reply", [Reply(said("")), Reply(said("yes, but", finish="length"))], ids=["empty", "long"])
+def test_any_answer_is_an_answer(remember: Run, model: ModelServer, talk: str, reply: Reply) -> None:
+    model.script = lambda request: reply if len(model.requests) == 1 else answer(request)
+    ran = remember("ingest", talk, *by_model(model))
+    assert (ran.code, "warning" in ran.stderr) == (0, False)
+
+
+def test_a_budget_of_nothing_asks_nothing(remember: Run, model: ModelServer, talk: str) -> None:
+    for bound in (["--llm-calls", "0"], ["--llm-tokens", "5"]):
+        assert remember("ingest", talk, *by_model(model, *bound)).code in (0, 1)
+        assert model.requests == []
+
+
+def test_a_model_that_is_left_in_peace_is_told_with_its_last_failure(
+    remember: Run, model: ModelServer, talk: str, tmp_path: Path
+) -> None:
+    many = tmp_path / "many.jsonl"
+    days = [{**MESSAGES[0], "timestamp": f"2026-04-{day:02}T09:00:00Z"} for day in range(1, 13)]
+    many.write_text("".join(json.dumps(message) + "\n" for message in days), encoding="utf-8")
+    refusal = Reply({"error": {"message": "Your key has expired."}}, status=401)
+    model.script = lambda request: answer(request) if len(model.requests) == 1 else refusal
+    ran = remember("ingest", str(many), *by_model(model), "--json")
+    reasons = {one["reason"] for one in ran.document["fell_back"]}
+    assert len(ran.document["fell_back"]) == len(days)
+    assert any("left in peace" in reason for reason in reasons)
+    assert all("ModelAccessError: api_key: " in reason and "Your key has expired." in reason for reason in reasons)
 
 
 def test_an_address_without_a_model_is_refused(remember: Run, model: ModelServer, talk: str) -> None:

@@ -76,6 +76,28 @@ def test_a_server_that_does_not_answer_ends_with_3_and_one_line(run: Run, argume
     assert len(ran.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"OPENAI_BASE_URL": "nonsense"}, "error: OPENAI_BASE_URL: expected an address"),
+        ({"OPENAI_BASE_URL": "http://localhost:1/v1", "OPENAI_API_KEY": "a b"}, "error: OPENAI_API_KEY: expected"),
+    ],
+)
+def test_what_is_wrong_with_a_variable_is_told_of_it(
+    run: Run, tmp_path: Path, monkeypatch: Any, variables: dict[str, str], named: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    ran = run("reembed", "--embedder", "openai:m", "--path", str(tmp_path / "nothing"))
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(named)
+
+
+@pytest.mark.parametrize("command", [["migrate"], ["recall", "x"], ["doctor"]])
+def test_an_error_about_an_option_of_a_group_names_the_option(run: Run, command: list[str]) -> None:
+    assert run(*command, "--uri", "nonsense").stderr.startswith("error: --uri: expected an address")
+
+
 def test_an_error_under_json_is_a_document_too(run: Run) -> None:
     ran = run("migrate", "--json", *NOBODY)
     assert ran.code == 3
@@ -102,6 +124,7 @@ def test_a_folder_that_is_named_beats_the_address_in_the_environment(
 def test_a_wrong_password_ends_with_2(run: Run, server: list[str]) -> None:
     ran = run("migrate", *server[:4], "--password", "not the password")
     assert ran.code == 2
+    assert ran.stderr.startswith("error: --password: ")
     assert "refused user and password" in ran.stderr
 
 

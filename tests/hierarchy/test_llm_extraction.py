@@ -280,7 +280,8 @@ async def test_a_tripped_breaker_is_warned_of_once(caplog: pytest.LogCaptureFixt
     extractor = LLMExtractor(Scripted(RuntimeError("down")), max_consecutive_failures=2, timer=lambda: 0.0)
     for _ in range(5):
         extraction = await extractor.extract(episode("Hello there."))
-    assert extraction.fell_back == "the model is left in peace after 2 failures in a row"
+    told = "the model is left in peace after 2 failures in a row, the last one: RuntimeError: down"
+    assert extraction.fell_back == told
     assert sum("is left in peace" in record.message and "times" in record.message for record in caplog.records) == 1
 
 

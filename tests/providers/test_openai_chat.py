@@ -17,6 +17,7 @@ from remembrancer.providers.openai import Budget, OpenAIChat
 from remembrancer.records import (
     BudgetExceededError,
     InvalidInputError,
+    ModelAccessError,
     ModelAnswerError,
     RemembranceError,
     ServerUnavailableError,
@@ -366,7 +367,31 @@ class TestTrouble:
         with pytest.raises(InvalidInputError) as raised:
             await chat().complete("p")
         assert raised.value.field == field
+        assert isinstance(raised.value, ModelAccessError) == (field != "prompt")
         assert len(server.requests) == 1
+
+    @pytest.mark.parametrize(
+        ("told", "field"),
+        [
+            ({"error": {"message": "no", "code": "model_not_found"}}, "model"),
+            ({"error": {"message": "Invalid model name passed in model=m. Call /v1/models"}}, "model"),
+            ({"detail": "The model `m` does not exist."}, "model"),
+            ({"error": 'model "m" not found, try pulling it first'}, "model"),
+            ({"error": {"message": "This model does not support images. The file was not found."}}, "prompt"),
+        ],
+    )
+    async def test_an_unknown_model_is_told_from_a_bad_request(
+        self, server: Any, scripted: Any, chat: Any, told: Any, field: str
+    ) -> None:
+        server.script = [scripted.Reply(told, status=400)]
+        with pytest.raises(InvalidInputError) as raised:
+            await chat().complete("p")
+        assert (raised.value.field, isinstance(raised.value, ModelAccessError)) == (field, field == "model")
+
+    async def test_a_missing_key_is_told_as_missing(self, server: Any, scripted: Any, chat: Any) -> None:
+        server.script = [scripted.Reply({"error": {"message": "no"}}, status=401)]
+        with pytest.raises(ModelAccessError, match="none is given"):
+            await chat(api_key=None).complete("p")
 
     async def test_an_empty_account_is_not_waited_for(self, server: Any, scripted: Any, chat: Any) -> None:
         told = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}

@@ -109,3 +109,8 @@ def test_the_cosine_is_the_one_of_the_textbook(pairs: list[tuple[float, float]])
     lengths = np.linalg.norm(one) * np.linalg.norm(other)
     if lengths > 1e-100:
         assert cosine(one.tolist(), other.tolist()) == pytest.approx(float(one @ other / lengths), abs=1e-9)
+
+
+def test_a_vector_of_another_length_is_a_value_error_as_all_bad_input() -> None:
+    with pytest.raises(ValueError, match="expected a vector of 3 dimensions, got 1"):
+        raise EmbeddingDimensionMismatchError(3, 1, "here")

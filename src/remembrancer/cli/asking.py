@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -13,6 +11,7 @@ import typer
 from rich.text import Text
 
 from remembrancer.cli.output import Output
+from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.lifecycle import Change
 from remembrancer.records import InvalidInputError
 
@@ -41,18 +40,8 @@ def agreed(output: Output, question: str, *, yes: bool) -> bool:
         return True
     if output.json or not sys.stdin.isatty():
         raise InvalidInputError("--yes", "nobody can be asked here: say --yes, or --dry-run to look only")
-    with _broken_off_by_one_signal():
+    with broken_off_by_a_signal():
         return typer.confirm(question, err=True)
-
-
-@contextmanager
-def _broken_off_by_one_signal() -> Iterator[None]:
-    """An event loop only notes the first Ctrl-C, which would leave somebody who is asked waiting for the second."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def show_rows(output: Output, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
@@ -67,8 +56,12 @@ def as_document(change: Change) -> dict[str, Any]:
     after = change.after
     if after is None:
         becomes = "removed"
+    elif change.before is None:
+        becomes = "stored"
     elif getattr(change.before, "is_live", True) and not getattr(after, "is_live", True):
         becomes = "closed"
+    elif not getattr(change.before, "is_live", True) and getattr(after, "is_live", True):
+        becomes = "reopened"
     else:
         becomes = "changed"
     return {

@@ -1,4 +1,4 @@
-"""Coroutines as commands: options that several commands share, errors as one line, the answer's exit code.
+"""Coroutines as commands: options that several commands share, errors and signals as one line, the exit code.
 
 A command is a coroutine whose parameters typer understands, or whose type is a dataclass of such parameters: those
 appear among the command's options, and it gets them gathered in an instance. It returns an exit code, or `None` for
@@ -14,11 +14,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, get_type_hints
 
 import typer
-from typer.models import ArgumentInfo, OptionInfo
 
 from remembrancer.cli.exit_code import ExitCode, exit_code_of
 from remembrancer.cli.output import Output
-from remembrancer.records import InvalidInputError, RemembranceError
+from remembrancer.cli.spelling import as_typed
+from remembrancer.cli.stopping import Stopping, what_holds
+from remembrancer.records import RemembranceError
 
 Coroutine = Callable[..., Awaitable[ExitCode | None]]
 
@@ -32,7 +33,7 @@ def as_command(coroutine: Coroutine) -> Callable[..., None]:
 
     def command(**values: Any) -> None:
         gathered = {
-            name: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
+            name: kind(**{field.name: values.pop(field.name) for field in _options(kind)})
             for name, kind in groups.items()
         }
         output: Output = gathered["output"]
@@ -49,37 +50,24 @@ def as_command(coroutine: Coroutine) -> Callable[..., None]:
     return command
 
 
-def _run(coroutine: Coroutine, arguments: dict[str, Any], output: Output) -> ExitCode:
-    async def run() -> ExitCode:
+def _run(coroutine: Coroutine, arguments: dict[str, Any], output: Output) -> int:
+    async def run() -> int:
         return await coroutine(**arguments) or ExitCode.FINE
 
+    stopping = Stopping()
     try:
-        return asyncio.run(run())
+        with stopping.watching():
+            return asyncio.run(stopping.run(run()))
+    except asyncio.CancelledError:
+        if stopping.signal is None:
+            raise
+        output.stopped(stopping.signal, what_holds(coroutine.__name__))
+        return stopping.exit_code
     except RemembranceError as error:
         if output.debug:
             raise
-        output.error(_as_typed(error, coroutine))
-        return exit_code_of(error)
-
-
-def _as_typed(error: RemembranceError, coroutine: Coroutine) -> RemembranceError:
-    """An error about an argument names it as it is typed: `--valid-at` for `valid_at`, ID for `record_id`."""
-    if not isinstance(error, InvalidInputError):
-        return error
-    name = _spellings(coroutine).get(error.field)
-    return error if name is None else InvalidInputError(name, error.problem)
-
-
-def _spellings(coroutine: Coroutine) -> dict[str, str]:
-    spelled = {}
-    for name, hint in get_type_hints(coroutine, include_extras=True).items():
-        for mark in getattr(hint, "__metadata__", ()):
-            if isinstance(mark, OptionInfo):
-                long = [word for word in mark.param_decls or () if word.startswith("--")]
-                spelled[name] = long[0].partition("/")[0] if long else f"--{name.replace('_', '-')}"
-            elif isinstance(mark, ArgumentInfo):
-                spelled[name] = str(mark.metavar or name.upper())
-    return spelled
+        output.error(as_typed(error, coroutine))
+        return exit_code_of(error) if stopping.signal is None else stopping.exit_code
 
 
 def _parameters(
@@ -90,7 +78,11 @@ def _parameters(
             yield parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
             continue
         kinds = get_type_hints(groups[name], include_extras=True)
-        for field in dataclasses.fields(groups[name]):
+        for field in _options(groups[name]):
             yield inspect.Parameter(
                 field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kinds[field.name]
             )
+
+
+def _options(group: type[Any]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(group) if field.init]

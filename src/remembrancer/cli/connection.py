@@ -18,6 +18,7 @@ import typer
 from remembrancer.cli.embedders import checked_name, embedder_to_read, embedder_to_write, letting_go_of
 from remembrancer.cli.extractors import Reader
 from remembrancer.cli.output import Output
+from remembrancer.cli.spelling import named
 from remembrancer.graph import Database
 from remembrancer.graph.doctor import holds_records
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
@@ -130,8 +131,9 @@ async def local_server(path: Path | None, output: Output, *, keep: bool = False)
 @asynccontextmanager
 async def open_database(address: Address) -> AsyncIterator[Database]:
     """Connect to a server without opening a memory on it."""
-    async with Database.open(address.uri, auth=address.auth, name=address.database) as database:
-        yield database
+    with named(auth="--password"):
+        async with Database.open(address.uri, auth=address.auth, name=address.database) as database:
+            yield database
 
 
 @asynccontextmanager
@@ -174,7 +176,7 @@ async def memory_at(
     address: Address, *, namespace: str, embedder: Embedder | None, migrate: bool, reader: Reader | None = None
 ) -> AsyncIterator[Memory]:
     """Open a memory at an address."""
-    async with Memory.connect(
+    opening = Memory.connect(
         address.uri,
         auth=address.auth,
         database=address.database,
@@ -184,8 +186,10 @@ async def memory_at(
         llm=None if reader is None else reader.llm,
         migrate=migrate,
         warm=False,  # a command asks once
-    ) as memory:
-        yield memory
+    )
+    with named(auth="--password"):
+        async with opening as memory:
+            yield memory
 
 
 async def _chosen(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from remembrancer.cli.spelling import named
 from remembrancer.graph import Database
 from remembrancer.graph.doctor import embedding_space, holds_records
 from remembrancer.ports import Embedder
@@ -136,15 +137,17 @@ async def _remote(model: str) -> OpenAIEmbedder:
 
     Raises:
         ServerUnavailableError: Nothing answers there.
-        InvalidInputError: The key or the model is not accepted.
+        ModelAccessError: The key or the model is not accepted.
+        InvalidInputError: The address is none.
     """
     from remembrancer.providers.openai import OpenAIEmbedder
 
     key = os.environ.get("OPENAI_API_KEY") or None
     address = os.environ.get("OPENAI_BASE_URL")
-    if not address:
-        return await OpenAIEmbedder.measured(model=model, api_key=key)
-    return await OpenAIEmbedder.measured(model=model, base_url=address, api_key=key)
+    with named(model="--embedder", base_url="OPENAI_BASE_URL", api_key="OPENAI_API_KEY"):
+        if not address:
+            return await OpenAIEmbedder.measured(model=model, api_key=key)
+        return await OpenAIEmbedder.measured(model=model, base_url=address, api_key=key)
 
 
 def checked_name(value: str | None) -> str | None:

@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 
 EXPLAINED = (
     "Exit codes: 0 fine; 1 something failed, in part or as a whole; 2 wrong usage or bad input; "
-    "3 no server to be had; 4 not found."
+    "3 no server to be had; 4 not found; 130 and 143 stopped by Ctrl-C and by SIGTERM."
 )
 
 _BY_ERROR: tuple[tuple[type[RemembranceError], ExitCode], ...] = (

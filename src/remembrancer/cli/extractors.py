@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from remembrancer.cli.language_model import ModelAccess
+from remembrancer.cli.output import Output
 from remembrancer.hierarchy import LLMExtractor, RuleBasedExtractor, SimpleExtractor
 from remembrancer.hierarchy.extraction.spacy import SpacyExtractor, load_pipeline
 from remembrancer.ports import Extractor, LanguageModel
 from remembrancer.records import InvalidInputError
-
-if TYPE_CHECKING:
-    from remembrancer.providers.openai import OpenAIChat
 
 RULES = "rules"
 SIMPLE = "simple"
@@ -81,7 +79,10 @@ class Extracting:
     llm_calls: Annotated[
         int | None,
         typer.Option(
-            "--llm-calls", min=0, help="The most calls, repeated ones included. Then rules.", rich_help_panel=PANEL
+            "--llm-calls",
+            min=0,
+            help="The most calls, repeated ones included, beside the question at the start. Then rules.",
+            rich_help_panel=PANEL,
         ),
     ] = None
     llm_tokens: Annotated[
@@ -95,11 +96,15 @@ class Extracting:
         return self.extractor or (LLM if self.llm_model is not None else None)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Reader]:
+    async def opened(self, output: Output) -> AsyncIterator[Reader]:
         """What was asked for, by default rules; its connections are closed at the end.
 
+        A language model is asked a word first, so that a key that it refuses is told before anything is written. One
+        that does not answer now may do so later: that is said, and is no error.
+
         Raises:
-            InvalidInputError: There is no such extractor, or no model is named.
+            InvalidInputError: There is no such extractor, or no model is named, or not with a name or an address.
+            ModelAccessError: The server refuses the key, or knows no such model.
             MissingPackageError: spaCy or the pipeline is not installed.
         """
         if self.name is None and self.llm_url:
@@ -109,8 +114,12 @@ class Extracting:
             )
         name = self.name or RULES
         if name == LLM:
-            async with self._model() as model:
+            access = ModelAccess.of(self.llm_model, url=self.llm_url, timeout_s=self.llm_timeout)
+            with access.named():
+                model = access.chat(calls=self.llm_calls, tokens=self.llm_tokens)
                 extractor = LLMExtractor(model, timeout_ms=self.llm_timeout * 1000)
+                await access.try_out(output, calls=self.llm_calls, tokens=self.llm_tokens)
+            async with model:
                 yield Reader(f"{LLM}:{model.model}", extractor, model)
         elif name in (RULES, SIMPLE):
             yield Reader(name, RuleBasedExtractor() if name == RULES else SimpleExtractor())
@@ -118,19 +127,3 @@ class Extracting:
             yield Reader(name, SpacyExtractor(load_pipeline(name.removeprefix(SPACY))))
         else:
             raise InvalidInputError("--extractor", f"expected {RULES}, {SIMPLE}, {LLM} or {SPACY}NAME, got {name!r}")
-
-    def _model(self) -> OpenAIChat:
-        from remembrancer.providers.openai import Budget, OpenAIChat
-
-        if self.llm_model is None:
-            raise InvalidInputError("--llm-model", "say which model is to read")
-        budget = Budget(max_calls=self.llm_calls, max_tokens=self.llm_tokens)
-        key = os.environ.get("REMEMBRANCER_LLM_API_KEY") or None
-        address = self.llm_url
-        if not address:
-            # The key of OpenAI goes to no other address than the one that belongs to it.
-            address = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-            key = key or os.environ.get("OPENAI_API_KEY") or None
-        return OpenAIChat(
-            model=self.llm_model, base_url=address, api_key=key, timeout_s=self.llm_timeout, budget=budget
-        )

@@ -105,12 +105,14 @@ async def forget(
         _tell_erasure(output, report, namespace=namespace)
         is_applied = False
         question = f"{'Close' if soft else 'Erase, for good,'} {_counted(report)}?"
+        if everything and report.is_empty:
+            question = "Erase what may be left of passes and receipts?"
         is_idle = report.is_empty and not everything  # passes and receipts may be left where no record is
         if not is_idle and not dry_run and agreed(output, question, yes=yes):
             with output.working("Closing" if soft else "Erasing"):
                 report = await memory.forget(target, everything=everything, hard=not soft)
             is_applied = True
-            output.text("", f"Done: pass {report.pass_id}" if report.pass_id is not None else "Done.")
+            output.text("", _done(report, namespace=namespace))
     document = {"applied": is_applied, **report.model_dump(mode="json")}
     if compact and (is_applied or is_idle):
         document["compaction"] = (await compacted(output, server.path)).model_dump(mode="json")
@@ -147,6 +149,14 @@ def _tell_erasure(output: Output, report: Erasure, *, namespace: str) -> None:
     else:
         output.text(f"Everything in namespace {namespace}.")
     output.text("", f"{_counted(report)} {'go for good' if report.is_hard else 'are closed'}.")
+
+
+def _done(report: Erasure, *, namespace: str) -> str:
+    if report.pass_id is not None:
+        return f"Done: pass {report.pass_id}"
+    if report.is_empty:
+        return f"Done: namespace {namespace!r} held no records."
+    return "Done."
 
 
 def _counted(report: Erasure) -> str:

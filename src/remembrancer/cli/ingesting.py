@@ -70,7 +70,7 @@ async def ingest(
     options = ExportOptions(branches=branches, speaker=speaker, told=read.append)
     with messages_in(file, file_format=file_format, exports=options) as messages:
         async with (
-            extracting.opened() as reader,
+            extracting.opened(output) as reader,
             open_memory(server, output, namespace=namespace, embedder=embedder, writes=True, reader=reader) as memory,
         ):
             report = await _take_in(memory, messages, output, idempotency_key=idempotency_key, admission=admission)

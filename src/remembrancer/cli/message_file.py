@@ -19,8 +19,8 @@ from typing import TextIO
 from zipfile import is_zipfile
 
 import typer
-from remembrancer.cli.stopping import broken_off_by_a_signal
 
+from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, export_format, read_export
 from remembrancer.hierarchy.exports.archive import document_of
 from remembrancer.hierarchy.ingestion import as_message

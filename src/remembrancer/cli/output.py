@@ -14,7 +14,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from signal import Signals
 from typing import Annotated, Any
 
 import typer
@@ -53,6 +54,7 @@ class Output:
     debug: Annotated[
         bool, typer.Option("--debug", help="Log everything, and show where an error comes from.", rich_help_panel=PANEL)
     ] = False
+    told: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)  # not empty after a document
 
     def text(self, *lines: str | Text) -> None:
         """Lines for a reader, on stdout; nothing with `--json`."""
@@ -82,6 +84,7 @@ class Output:
         if self.json:
             is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
             sys.stdout.write(encodable(json.dumps(value, ensure_ascii=not is_unicode, indent=2)) + "\n")
+            self.told.append(True)
 
     def note(self, message: str) -> None:
         """Something worth knowing, on stderr."""
@@ -92,6 +95,14 @@ class Output:
         """An error: one line on stderr, and with `--json` a document as well."""
         _stderr().print(Text.assemble(("error: ", "bold red"), _visible(" ".join(str(error).split()))), soft_wrap=True)
         self.document({"error": {"type": type(error).__name__, "message": str(error)}})
+
+    def stopped(self, by: Signals, holds: str) -> None:
+        """That a signal has ended the command, and what holds: likewise, unless the answer was told before."""
+        message = f"stopped by {by.name}: {holds}"
+        console = _stderr()
+        console.print(printable(message), soft_wrap=not console.is_terminal)
+        if not self.told:
+            self.document({"error": {"type": "Stopped", "message": message}})
 
     @contextmanager
     def counting(self, what: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:

@@ -52,7 +52,7 @@ async def retry_extraction(
     if extracting.name is None:
         raise InvalidInputError("--extractor", "say what is to read, such as --llm-model NAME or --extractor rules")
     async with (
-        extracting.opened() as reader,
+        extracting.opened(output) as reader,
         open_memory(server, output, namespace=namespace, embedder=embedder, writes=True, reader=reader) as memory,
     ):
         with output.counting("Reading messages") as progress:

@@ -28,6 +28,15 @@ class InvalidInputError(RemembranceError, ValueError):
         self.problem = problem
 
 
+class ModelAccessError(InvalidInputError):
+    """The server of a model accepts the key not, or knows no such model: asking again will not help, mending will.
+
+    Attributes:
+        field: `api_key`, `model` or `base_url`.
+        problem: What the server said.
+    """
+
+
 class NotFoundError(RemembranceError, LookupError):
     """Ids that are not stored, or not visible to the caller. Nothing was written."""
 
@@ -38,7 +47,7 @@ class NotFoundError(RemembranceError, LookupError):
         self.namespace = namespace
 
 
-class EmbeddingDimensionMismatchError(RemembranceError):
+class EmbeddingDimensionMismatchError(RemembranceError, ValueError):
     """A vector of another length than the embedding space has. Nothing was written.
 
     Attributes:

@@ -82,6 +82,7 @@ class LLMExtractor:
             cooldown_s=require_number(breaker_cooldown_ms, field="breaker_cooldown_ms", least=0) / 1000,
             timer=timer,
         )
+        self._failure = ""
 
     @property
     def failures(self) -> int:
@@ -98,14 +99,13 @@ class LLMExtractor:
         """
         require_record(episode, Episode, field="episode")
         if self._breaker.is_open:
-            return await self._fallen_back(
-                episode, f"the model is left in peace after {self.failures} failures in a row"
-            )
+            told = f"the model is left in peace after {self.failures} failures in a row, the last one: {self._failure}"
+            return await self._fallen_back(episode, told)
         try:
             async with asyncio.timeout(self._timeout_s):
                 answer = await self._ask(episode)
         except Exception as error:  # whatever a model or its client raises, the episode is read all the same
-            reason = _reason(error, self._timeout_s)
+            reason = self._failure = _reason(error, self._timeout_s)
             if self._breaker.fail():
                 logger.warning("the model failed %d times in a row and is left in peace", self.failures)
             return await self._fallen_back(episode, reason)

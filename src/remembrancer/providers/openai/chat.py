@@ -102,7 +102,8 @@ class OpenAIChat:
             ServerUnavailableError: Not reachable, overloaded or broken, after all tries or after `timeout_s`.
             ModelAnswerError: It refused, was cut short, or gave no text.
             BudgetExceededError: The budget does not cover the call.
-            InvalidInputError: The server accepts the key, the model or the prompt not.
+            ModelAccessError: The server accepts the key not, or knows no such model.
+            InvalidInputError: It accepts the prompt not.
         """
         turns = [_turn("user", _checked_prompt(prompt))]
         async with self._endpoint.deadline() as ends:

@@ -115,8 +115,8 @@ class OpenAIEmbedder:
         """One vector a text, in order.
 
         Raises:
-            InvalidInputError: `texts` is not a sequence of strings, or the server accepts the key, the model or a text
-                not.
+            ModelAccessError: The server accepts the key not, or knows no such model.
+            InvalidInputError: `texts` is not a sequence of strings, or the server accepts a text not.
             EmbeddingDimensionMismatchError: The model's vectors have another length.
             ServerUnavailableError: Not reachable, overloaded or broken, after all tries or after `timeout_s`.
             ModelAnswerError: The server's answer has not one vector of numbers a text.

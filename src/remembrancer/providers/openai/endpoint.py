@@ -20,7 +20,12 @@ from weakref import WeakKeyDictionary
 import httpx
 import stamina
 
-from remembrancer.records.errors import InvalidInputError, RemembranceError, ServerUnavailableError
+from remembrancer.records.errors import (
+    InvalidInputError,
+    ModelAccessError,
+    RemembranceError,
+    ServerUnavailableError,
+)
 from remembrancer.records.json_text import read_json
 from remembrancer.records.number import is_finite
 
@@ -32,6 +37,9 @@ Charge = Callable[[], None]
 _MOST_BYTES = 64 * 2**20
 _EXCERPT = 300
 _KEY = re.compile(r"[!-~]*")  # what an HTTP header can carry; anything else would surface in the client's error
+_UNKNOWN_MODEL = re.compile(
+    r"model_not_found|(?:invalid|unknown) model\b|\bmodel\b[^.]{0,100}\b(?:does not exist|not found)", re.IGNORECASE
+)
 _WORTH_ANOTHER_TRY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _FIRST_PAUSE, _LONGEST_PAUSE, _JITTER = 0.2, 5.0, 0.3  # seconds
 
@@ -111,7 +119,7 @@ class Endpoint:
 
         Raises:
             ServerUnavailableError: Not reachable, overloaded or broken, after all tries.
-            InvalidInputError: The key or the model is not accepted.
+            ModelAccessError: The key or the model is not accepted.
             RequestRefusedError: Refused for another reason.
             BudgetExceededError: `charge` allows no further request.
         """
@@ -197,12 +205,15 @@ class Endpoint:
                 return unavailable  # no waiting refills an account
             return _BusyError(unavailable, wait=_wait_asked_for(response.headers.get("retry-after")))
         if status in (401, 403):
-            return InvalidInputError("api_key", f"{self.base_url} does not accept it (status {status}): {told}")
+            refuses = "does not accept it" if self._key else "wants one, and none is given"
+            return ModelAccessError("api_key", f"{self.base_url} {refuses} (status {status}): {told}")
         if status == 404:
-            return InvalidInputError("model", f"{self.base_url} knows no such model or path (status 404): {told}")
+            return ModelAccessError("model", f"{self.base_url} knows no such model or path (status 404): {told}")
+        if status in (400, 422) and _UNKNOWN_MODEL.search(raw[: 64 * 1024].decode("utf-8", "replace")):
+            return ModelAccessError("model", f"{self.base_url} knows no such model (status {status}): {told}")
         if 300 <= status < 400:
             elsewhere = self._redacted(response.headers.get("location", "somewhere"))
-            return InvalidInputError("base_url", f"{self.base_url} redirects to {elsewhere}; give that address")
+            return ModelAccessError("base_url", f"{self.base_url} redirects to {elsewhere}; give that address")
         return RequestRefusedError(status, told)
 
     def _told(self, raw: bytes) -> str:
