@@ -106,6 +106,16 @@ def test_a_signal_cancels_the_work_closes_what_is_open_and_says_what_holds(
         assert command.stderr.read().decode().splitlines() == ["closed", f"stopped by {sent.name}: {HOLDS}"]
 
 
+def test_a_simulation_is_broken_off() -> None:
+    program = ["-m", "remembrancer.cli", "gate", "oc", "--engine", "stepwise", "--debug", "--replicates", "100000"]
+    with running(*program, until=b"") as command:
+        time.sleep(4)
+        assert command.poll() is None
+        command.send_signal(signal.SIGTERM)
+        _, told = command.communicate(timeout=60)
+    assert (command.returncode, told.decode()) == (143, "stopped by SIGTERM: it only reads, and has changed nothing\n")
+
+
 def test_one_signal_ends_a_question() -> None:
     controller, terminal = os.openpty()
     command = subprocess.Popen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -50,7 +51,8 @@ def test_what_is_wrong_with_the_file_is_told_of_the_argument(remember: Run, run:
 
 def test_a_wrong_element_of_one_long_line_is_named(remember: Run, tmp_path: Path) -> None:
     file = tmp_path / "all.json"
-    file.write_text('{"results": [{"id": "1", "memory": "Ada sings."}, {"id": "2"}, {"id": "3", "memory": 3}]}')
+    good = {"id": "1", "memory": "Ada sings.", "created_at": "2026-01-01"}
+    file.write_text(json.dumps({"results": [good, {"id": "2"}, {**good, "id": "3", "memory": 3}]}))
     arguments = ["import", str(file), "--format", "mem0", "--embedder", "none"]
     assert "error: all.json, line 1, element 2 of results: " in remember(*arguments).stderr
     told = remember(*arguments, "--skip-bad")

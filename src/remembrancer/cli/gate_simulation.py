@@ -17,6 +17,7 @@ from remembrancer.cli.exit_code import EXPLAINED
 from remembrancer.cli.gating import gate_commands
 from remembrancer.cli.output import Output
 from remembrancer.cli.policy import PolicyOptions
+from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.records import InvalidInputError, RetentionPolicy
 from remembrancer.records.base import build
 from remembrancer.retention import (
@@ -343,9 +344,10 @@ _OPTION_OF = {
 
 @contextmanager
 def _named_as_options() -> Iterator[None]:
-    """A block whose errors name the option that is wrong, not the argument that it became."""
+    """A block whose errors name the option that is wrong, not the argument that it became; a signal breaks it off."""
     try:
-        yield
+        with broken_off_by_a_signal():  # what is computed in memory waits for nothing
+            yield
     except InvalidInputError as error:
         name = error.field.partition(".")[0]
         option = name if name.startswith("-") else _OPTION_OF.get(name, f"--{name.replace('_', '-')}")

@@ -103,10 +103,12 @@ class Stopping:
         for one in _SIGNALS:
             if signal.getsignal(one) == self._on_signal:
                 signal.signal(one, signal.SIG_DFL)
-        if self._is_outside:
+        loop = None if self._task is None else self._task.get_loop()
+        # A block that is suspended by an `await` of its own can be cancelled as everything else is.
+        if self._is_outside and (loop is None or asyncio.current_task(loop) is not None):
             self._break_off()
-        if self._task is not None and not self._task.done():
-            self._task.get_loop().call_soon_threadsafe(self._cancel)
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:
         if self._task is not None and not self._is_broken_off:  # else it is closing what it has open already
@@ -133,7 +135,7 @@ _CURRENT: ContextVar[Stopping | None] = ContextVar("stopping", default=None)
 
 @contextlib.contextmanager
 def broken_off_by_a_signal() -> Iterator[None]:
-    """A block that waits, on the event loop's thread, for somebody outside: a signal breaks it off there and then.
+    """A block that waits for somebody, or computes, on the event loop's thread: a signal breaks it off there and then.
 
     Elsewhere a signal is noted, and the work cancelled at its next `await`, which such a block would never come to.
     Where nothing watches for signals, Ctrl-C alone does it.
@@ -142,6 +144,9 @@ def broken_off_by_a_signal() -> Iterator[None]:
     if stopping is not None:
         with stopping.outside():
             yield
+        return
+    if threading.current_thread() is not threading.main_thread():
+        yield
         return
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
