@@ -37,7 +37,7 @@ def serving(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]
 
 def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=60)
     return process.returncode, stdout, stderr
 
 
