@@ -51,7 +51,7 @@ def holds(condition: object, error: Exception) -> None:
 
 @contextmanager
 def in_time(seconds: float = _SECONDS) -> Iterator[None]:
-    """A block that is broken off when it hangs: after so many seconds of the processor, far more than anything takes."""
+    """A block that is broken off when it hangs: after so many seconds of the processor, more than anything takes."""
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -53,6 +53,7 @@ PARSERS = {
     "server.control": "test_server_files",
     "server.folder": "test_server_files",
     "server.java": "test_server_files",
+    "server.kit_server": "test_server_files",
     "server.settings": "test_server_files",
     "server.unfinished": "test_server_files",
     "tiers.memory": "test_agent_calls",
@@ -126,6 +127,7 @@ def test_each_module_that_parses_is_written_down() -> None:
     known = PARSERS.keys() | OUR_OWN.keys()
     assert not found - known, f"write down who tries them: {sorted(found - known)}"
     assert not PARSERS.keys() & OUR_OWN.keys()
+    assert all((SOURCE / f"{name.replace('.', '/')}.py").exists() for name in known)
 
 
 def test_each_fuzzed_module_is_named_where_it_is_tried() -> None:

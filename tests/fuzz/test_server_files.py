@@ -30,6 +30,7 @@ from remembrancer.server.control import News
 from remembrancer.server.damage import gave_up_for_room
 from remembrancer.server.folder import DatabaseFolder
 from remembrancer.server.java import _describe
+from remembrancer.server.kit_server import _addresses
 from remembrancer.server.settings import heap_size
 
 TOOLS: Any = SimpleNamespace(check=lambda: None)
@@ -249,3 +250,15 @@ def test_any_password_file_is_told_how_to_mend(value: str) -> None:
     raw = value.encode("utf-8", "surrogatepass")
     with written_to("credentials.json", raw) as file, pytest.raises(ServerUnavailableError, match=r"credentials\.json"):
         DatabaseFolder.at(file.parent).known_credentials()
+
+
+@fuzz
+@given(
+    address=odd_texts | st.tuples(st.sampled_from(["bolt://", "neo4j+s://", "http://", ""]), odd_texts).map("".join),
+    username=odd_texts,
+)
+def test_any_address_of_a_kit_is_taken_or_refused_by_name(address: str, username: str) -> None:
+    with only_ours():
+        connect, origin = _addresses(address, username)
+        assert connect.encode()
+        assert origin.encode()

@@ -77,9 +77,11 @@ def messages_in(
         InvalidInputError: The file cannot be read, or is not what it should be; for JSON Lines it names the line.
     """
     options = exports or ExportOptions()
-    if "\0" in name:
-        raise InvalidInputError("FILE", f"no file has a name such as {name!r}")
-    if name != STDIN and is_zipfile(name):
+    try:
+        is_archive = name != STDIN and is_zipfile(name)
+    except ValueError as error:  # NUL, or half a character
+        raise InvalidInputError("FILE", f"{name!r} is the name of no file: {error}") from error
+    if is_archive:
         yield _exported(document_of(Path(name)), options, _EXPORTS.get(file_format))
         return
     with _opened(name) as file:

@@ -28,6 +28,7 @@ from string import Template
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from remembrancer.ports import arguments
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server._kit import kit_folder, saved_queries
 
@@ -110,6 +111,8 @@ def serve_kit(uri: str, *, username: str = "neo4j", port: int | None = None) -> 
 
 def _addresses(uri: str, username: str) -> tuple[str, str]:
     """What Browser connects to, and where Browser itself should be."""
+    arguments.text(username, field="username")
+    arguments.text(uri, field="uri")
     try:
         parts = urlsplit(uri)
         host, port = parts.hostname, parts.port or BOLT_PORT
