@@ -28,6 +28,7 @@ SILENT = (
 # Chromium reads commands from descriptor 3 and answers on 4.
 PLACE = "import os, sys; [os.dup2(int(sys.argv[n]), 2 + n) for n in (1, 2)]; os.execv(sys.argv[3], sys.argv[3:])"
 LINE_BYTES = 1 << 26
+ANSWER_SECONDS = 30.0
 
 
 def find() -> str | None:
@@ -55,14 +56,21 @@ class Page:
             command["sessionId"] = self._session
         self._commands.write(json.dumps(command).encode() + b"\0")
         self._commands.flush()
-        while True:
-            message = json.loads((await self._answers.readuntil(b"\0"))[:-1])
-            if message.get("id") == self._count:
-                break
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                message = await self._answer_to(self._count)
+        except TimeoutError:
+            raise PageError(f"{method}: no answer within {ANSWER_SECONDS:g} s") from None
         if "error" in message:
             raise PageError(f"{method}: {message['error']['message']}")
         answer: dict[str, Any] = message["result"]
         return answer
+
+    async def _answer_to(self, number: int) -> dict[str, Any]:
+        while True:
+            message: dict[str, Any] = json.loads((await self._answers.readuntil(b"\0"))[:-1])
+            if message.get("id") == number:
+                return message
 
     async def attach(self) -> None:
         target = await self.call("Target.createTarget", url="about:blank")
@@ -84,7 +92,7 @@ class Page:
             raise PageError(details.get("exception", {}).get("description") or details["text"])
         return answer["result"].get("value")
 
-    async def until(self, expression: str, *, seconds: float = 60.0) -> Any:
+    async def until(self, expression: str, *, seconds: float = 100.0) -> Any:
         """Wait until an expression is true, also across a change of pages, and return its value."""
         end = time.monotonic() + seconds
         problem = "false"
