@@ -1,4 +1,4 @@
-"""Ten rounds of faults: nothing that was acknowledged is lost, nothing is there by halves, nothing is doubled.
+"""Ten rounds of faults, and ten kills: nothing that was acknowledged is lost, nothing is there by halves, nothing is doubled.
 
 More of them: `python -m tests.faults --rounds 100 --seed 1 --out summary.json`.
 """
@@ -21,6 +21,17 @@ async def test_ten_rounds_of_faults_leave_every_memory_well(tmp_path: Path) -> N
         ("lost", "half", "doubled", "broken"), 0
     )
     assert summary["total"]["faults"] >= 8
+
+
+@pytest.mark.neo4j
+@pytest.mark.long
+async def test_ten_kills_of_clients_leave_every_memory_well(tmp_path: Path) -> None:
+    summary = await run_rounds(tmp_path, rounds=4, seed=5, least_kills=10, faults=["kill client"], at_once=4)
+    assert [problem for row in summary["rows"] for problem in row["problems"]] == []
+    assert {name: summary["total"][name] for name in ("lost", "half", "doubled", "broken")} == dict.fromkeys(
+        ("lost", "half", "doubled", "broken"), 0
+    )
+    assert sum(summary["kills"].values()) >= 10
 
 
 def test_messages_are_told_apart_wherever_they_are_cut() -> None:
