@@ -83,7 +83,7 @@ def test_a_conversation_and_a_namespace_are_forgotten_whole(filled: Run) -> None
     ran = filled("forget", "--conversation", "standup", "--yes", "--json")
     assert (ran.code, ran.document["counts"]["message"]) == (0, 3)
     assert "nothing to forget" in filled("forget", "--conversation", "standup", "--yes").stdout
-    assert filled("forget", "--everything", "--yes").stdout.endswith("Done.\n")
+    assert filled("forget", "--everything", "--yes").code == 0
     assert filled("passes", "--json").document["passes"] == []
 
 

@@ -107,9 +107,10 @@ def test_a_signal_cancels_the_work_closes_what_is_open_and_says_what_holds(
 
 
 def test_a_simulation_is_broken_off() -> None:
-    program = ["-m", "remembrancer.cli", "gate", "oc", "--engine", "stepwise", "--debug", "--replicates", "100000"]
-    with running(*program, until=b"") as command:
-        time.sleep(4)
+    program = "import sys; from remembrancer.cli.application import application; "
+    program += "print('begun', file=sys.stderr, flush=True); application()"
+    with running("-c", program, "gate", "oc", "--engine", "stepwise", "--replicates", "100000") as command:
+        time.sleep(2)
         assert command.poll() is None
         command.send_signal(signal.SIGTERM)
         _, told = command.communicate(timeout=60)
