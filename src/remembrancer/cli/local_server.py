@@ -6,7 +6,6 @@ import asyncio
 import os
 import sys
 import webbrowser
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -161,11 +160,7 @@ async def browser(
 async def _lend(kit: Kit, output: Output, *, open_it: bool) -> None:
     """Serve the kit until Ctrl-C, which ends it as it ends every command."""
     uri = kit.uri or os.environ.get("NEO4J_URI") or _USUAL_URI
-    with ExitStack() as stack:
-        try:
-            served = stack.enter_context(serve_kit(uri, username=kit.username, port=kit.port))
-        except InvalidInputError as error:
-            raise InvalidInputError(f"--{error.field}", error.problem) from error
+    with serve_kit(uri, username=kit.username, port=kit.port) as served:
         output.text(
             f"Open      {served.address}",
             f"Guide     {served.guide_command}",
