@@ -32,7 +32,7 @@ TRANSACTION_MEMORY = "48m"
 _AT_ONCE = {"kill server": 3, "kill client": 5, "cut": 2, "half close": 2}
 """How many faults one piece of work meets; of the others one."""
 
-_ENDS_WITHIN = 120.0
+_ENDS_WITHIN = 300.0
 
 
 @dataclass
