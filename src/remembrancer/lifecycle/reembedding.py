@@ -121,9 +121,9 @@ async def reembed(
             f"({now.next_space.dimensions} dimensions): go on with "
             f"that model, or give it up by re-embedding with {now.space.model!r}, which it has",
         )
-    if now.space != target:
-        await _try(embedder, target)
     if only_told:
+        if now.space != target:
+            await _try(embedder, target)
         counted = await moving.count()
         missing = {str(kind): one.missing for kind, one in counted.items()} if now.space != target else {}
         return ReembedReport(space=now.space, next_space=target, switched=False, embedded=missing, is_dry_run=True)
@@ -150,7 +150,7 @@ async def reembed(
 
 
 async def _try(embedder: Embedder, target: EmbeddingSpace) -> None:
-    """See that a model answers, and with vectors of the length that it says, before anything is begun.
+    """See that a model answers, and with vectors of the length that it says.
 
     Raises:
         EmbeddingDimensionMismatchError: Its vectors have another length.
