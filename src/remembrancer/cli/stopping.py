@@ -40,6 +40,7 @@ _HOLDS: Final = {
     "demo": "run it again: it clears its namespace first",
     "up": "`remembrancer status` tells whether the server runs",
     "down": "`remembrancer status` tells whether the server runs",
+    "browser": "what it served is served no longer, and nothing else has changed",
     "backup": f"the backup is there whole or not at all, and {_SERVER_AS_IT_WAS}",
     "restore-backup": f"the folder has what it had before or all of the backup, and {_SERVER_AS_IT_WAS}",
     "compact": f"the store is the old one or the new one, whole, and {_SERVER_AS_IT_WAS}",
