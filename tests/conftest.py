@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -39,6 +40,10 @@ hypothesis.settings.load_profile("remembrancer")
 
 # A start-up archive that is there is used; making one in the background would compete with the tests.
 os.environ.setdefault("REMEMBRANCER_START_ARCHIVE", "use")
+
+# Who runs this in the background may have had Ctrl-C ignored, which the commands under test would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GUEST = pytest.StashKey[guest.Guest]()
 LEFT_BEHIND = pytest.StashKey[list[str]]()

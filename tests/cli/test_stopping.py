@@ -110,11 +110,57 @@ def test_a_simulation_is_broken_off() -> None:
     program = "import sys; from remembrancer.cli.application import application; "
     program += "print('begun', file=sys.stderr, flush=True); application()"
     with running("-c", program, "gate", "oc", "--engine", "stepwise", "--replicates", "100000") as command:
-        time.sleep(2)
+        time.sleep(4)
         assert command.poll() is None
         command.send_signal(signal.SIGTERM)
         _, told = command.communicate(timeout=60)
     assert (command.returncode, told.decode()) == (143, "stopped by SIGTERM: it only reads, and has changed nothing\n")
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_before_a_command_has_begun_ends_it_with_a_word(sent: signal.Signals, code: int) -> None:
+    program = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "remembrancer.cli.application":
+            print("begun", file=sys.stderr, flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Slow())
+from remembrancer.cli import main
+main()
+"""
+    with running("-c", program, "recall", "hi", "--json") as command:
+        command.send_signal(sent)
+        answer, told = command.communicate(timeout=60)
+    message = f"stopped by {sent.name}: nothing had begun"
+    assert (command.returncode, told.decode()) == (code, f"{message}\n")
+    assert json.loads(answer) == {"error": {"type": "Stopped", "message": message}}
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_command_that_nobody_reads_ends_as_its_work_does(options: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as unheard:
+        command = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "remembrancer.cli",
+                "gate",
+                "simulate",
+                "--lesson",
+                "a=0.2",
+                "--runs",
+                "5",
+                *options,
+            ],
+            stdout=unheard,
+            stderr=subprocess.PIPE,
+            timeout=120,
+        )
+    assert (command.returncode, command.stderr) == (0, b"")
 
 
 def test_one_signal_ends_a_question() -> None:
@@ -134,7 +180,7 @@ def test_one_signal_ends_a_question() -> None:
     assert command.wait(30) == 143
     os.close(controller)
     assert b"closed" in shown
-    assert b"stopped by SIGTERM" in shown
+    assert b"stopped by SIGTERM: nothing was changed" in shown
 
 
 def test_as_json_there_is_one_document() -> None:

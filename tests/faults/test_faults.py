@@ -1,4 +1,4 @@
-"""Ten rounds of faults, and ten kills: nothing that was acknowledged is lost, nothing is there by halves, nothing is doubled.
+"""Ten rounds of faults, and ten kills: nothing that was acknowledged is lost, there by halves or doubled.
 
 More of them: `python -m tests.faults --rounds 100 --seed 1 --out summary.json`.
 """

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from remembrancer.cli.early import watch_from_the_start
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line on the arguments of this process; the entry point `remembrancer`."""
+    watch_from_the_start()
     try:
         from remembrancer.cli.application import application
     except ModuleNotFoundError as error:

@@ -40,7 +40,7 @@ def agreed(output: Output, question: str, *, yes: bool) -> bool:
         return True
     if output.json or not sys.stdin.isatty():
         raise InvalidInputError("--yes", "nobody can be asked here: say --yes, or --dry-run to look only")
-    with broken_off_by_a_signal():
+    with broken_off_by_a_signal(holds="nothing was changed"):
         return typer.confirm(question, err=True)
 
 

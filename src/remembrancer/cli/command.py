@@ -61,7 +61,7 @@ def _run(coroutine: Coroutine, arguments: dict[str, Any], output: Output) -> int
     except asyncio.CancelledError:
         if stopping.signal is None:
             raise
-        output.stopped(stopping.signal, what_holds(coroutine.__name__))
+        output.stopped(stopping.signal, stopping.holds or what_holds(coroutine.__name__))
         return stopping.exit_code
     except RemembranceError as error:
         if output.debug:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from remembrancer.cli.spelling import named
+from remembrancer.cli.spelling import named, renamed
 from remembrancer.graph import Database
 from remembrancer.graph.doctor import embedding_space, holds_records
 from remembrancer.ports import Embedder
 from remembrancer.providers.embedding import HashingEmbedder, MiniLMEmbedder, MissingPackageError, WordLlamaEmbedder
-from remembrancer.records import EmbeddingSpace
+from remembrancer.records import EmbeddingSpace, ModelAccessError
 
 if TYPE_CHECKING:
     from remembrancer.providers.openai import OpenAIEmbedder
@@ -145,9 +145,15 @@ async def _remote(model: str) -> OpenAIEmbedder:
     key = os.environ.get("OPENAI_API_KEY") or None
     address = os.environ.get("OPENAI_BASE_URL")
     with named(model="--embedder", base_url="OPENAI_BASE_URL", api_key="OPENAI_API_KEY"):
-        if not address:
-            return await OpenAIEmbedder.measured(model=model, api_key=key)
-        return await OpenAIEmbedder.measured(model=model, base_url=address, api_key=key)
+        try:
+            if not address:
+                return await OpenAIEmbedder.measured(model=model, api_key=key)
+            return await OpenAIEmbedder.measured(model=model, base_url=address, api_key=key)
+        except ModelAccessError as error:
+            if error.field != "model":
+                raise
+            hint = f"{error.problem} (if the model is right, look at OPENAI_BASE_URL)"
+            raise renamed(error, error.field, problem=hint) from error
 
 
 def checked_name(value: str | None) -> str | None:

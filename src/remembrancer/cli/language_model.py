@@ -34,6 +34,7 @@ class ModelAccess:
 
     Attributes:
         model: Its name.
+        model_name: The option or variable that it comes from.
         address: Up to `/v1`.
         address_name: The option or variable that the address comes from, or would come from.
         key: What is sent; `None`: nothing.
@@ -42,6 +43,7 @@ class ModelAccess:
     """
 
     model: str
+    model_name: str
     address: str
     address_name: str
     key: str | None = field(repr=False)
@@ -58,14 +60,15 @@ class ModelAccess:
         if model is None:
             raise InvalidInputError(MODEL, "say which model is to read")
         key, key_name = os.environ.get(KEY) or None, KEY
-        address, address_name = url, ADDRESS
+        address, address_name = url, _origin(ADDRESS, "REMEMBRANCER_LLM_URL", url)
         if not address:
             # The key of OpenAI goes to no other address than the one that belongs to it.
             if key is None and os.environ.get("OPENAI_API_KEY"):
                 key, key_name = os.environ["OPENAI_API_KEY"], "OPENAI_API_KEY"
             address = os.environ.get("OPENAI_BASE_URL")
             address_name = "OPENAI_BASE_URL" if address else ADDRESS
-        return cls(model, address or OPENAI, address_name, key, key_name, timeout_s)
+        model_name = _origin(MODEL, "REMEMBRANCER_LLM_MODEL", model)
+        return cls(model, model_name, address or OPENAI, address_name, key, key_name, timeout_s)
 
     def chat(
         self, *, calls: int | None, tokens: int | None, reply_tokens: int | None = None, tries: int = 4
@@ -91,7 +94,7 @@ class ModelAccess:
     def _names(self) -> dict[str, str]:
         timeout = "--llm-timeout"
         return {
-            "model": MODEL,
+            "model": self.model_name,
             "base_url": self.address_name,
             "api_key": self.key_name,
             "timeout_s": timeout,
@@ -116,7 +119,16 @@ class ModelAccess:
             except (BudgetExceededError, ModelAnswerError):
                 return  # it will be asked nothing; or it answers, if with more than one word
             except (ServerUnavailableError, InvalidInputError) as error:
+                if isinstance(error, InvalidInputError):
+                    said = f"refuses what it is asked: {error.problem}"
+                else:
+                    said = f"does not answer now: {error}"
                 output.note(
-                    f"warning: {self.model} does not answer now: {error}. What it does not read, rules do, and "
+                    f"warning: {self.model} {said}. What it does not read, rules do, and "
                     "retry-extraction reads it again"
                 )
+
+
+def _origin(option: str, variable: str, value: str | None) -> str:
+    """Which of the two a value comes from; an option of the same value as the variable need not be told from it."""
+    return variable if value and os.environ.get(variable) == value else option

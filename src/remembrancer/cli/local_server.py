@@ -15,6 +15,7 @@ import typer
 from remembrancer.cli.connection import PathOption
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output, is_terminal
+from remembrancer.cli.spelling import named
 from remembrancer.records import InvalidInputError, ServerUnavailableError
 from remembrancer.server import LocalServer, ServerStatus, default_path, serve_kit
 from remembrancer.server import down as stop_server
@@ -160,7 +161,7 @@ async def browser(
 async def _lend(kit: Kit, output: Output, *, open_it: bool) -> None:
     """Serve the kit until Ctrl-C, which ends it as it ends every command."""
     uri = kit.uri or os.environ.get("NEO4J_URI") or _USUAL_URI
-    with serve_kit(uri, username=kit.username, port=kit.port) as served:
+    with named(uri="--uri" if kit.uri else "NEO4J_URI"), serve_kit(uri, username=kit.username, port=kit.port) as served:
         output.text(
             f"Open      {served.address}",
             f"Guide     {served.guide_command}",

@@ -83,7 +83,11 @@ class Output:
         """The answer as JSON, on stdout; nothing without `--json`."""
         if self.json:
             is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-            sys.stdout.write(encodable(json.dumps(value, ensure_ascii=not is_unicode, indent=2)) + "\n")
+            try:
+                sys.stdout.write(encodable(json.dumps(value, ensure_ascii=not is_unicode, indent=2)) + "\n")
+                sys.stdout.flush()
+            except BrokenPipeError:
+                _go_on_unheard()
             self.told.append(True)
 
     def note(self, message: str) -> None:
@@ -141,6 +145,10 @@ class Output:
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if self.debug else logging.WARNING)
         logger.propagate = False
+        # What is tried again is told by what comes of it; the library that tries has no words for it.
+        retries = logging.getLogger("stamina")
+        retries.addHandler(logging.NullHandler())
+        retries.propagate = False
         try:
             yield
         finally:
@@ -179,8 +187,23 @@ def _stderr() -> Console:
     return _console(stderr=True)
 
 
+class _Console(Console):
+    """A console that goes on when nobody reads it any more: a command has more to do than to speak."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        _go_on_unheard()
+
+
+def _go_on_unheard() -> None:
+    """Send what is still said on stdout nowhere, so that the command ends as its work does."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = _Console(stderr=stderr, highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDTH
     return console

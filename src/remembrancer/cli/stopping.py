@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Final, NoReturn, TypeVar
 
+from remembrancer.cli.early import USUAL, nothing_begun
+
 T = TypeVar("T")
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -55,10 +57,12 @@ class Stopping:
 
     Attributes:
         signal: What has come; `None`: nothing.
+        holds: What is true then, where the block that was broken off knows better than the command's name.
     """
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
+        self.holds: str | None = None
         self._task: asyncio.Task[Any] | None = None
         self._is_outside = False
         self._is_broken_off = False
@@ -84,7 +88,7 @@ class Stopping:
             yield
         finally:
             for one, handler in before.items():
-                signal.signal(one, handler)
+                signal.signal(one, USUAL[one] if handler is nothing_begun else handler)
             _CURRENT.reset(token)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -120,13 +124,16 @@ class Stopping:
         raise asyncio.CancelledError
 
     @contextlib.contextmanager
-    def outside(self) -> Iterator[None]:
+    def outside(self, holds: str | None = None) -> Iterator[None]:
         """See `broken_off_by_a_signal`."""
         self._is_outside = True
         try:
             if self.signal is not None and not self._is_broken_off:
                 self._break_off()
             yield
+        except asyncio.CancelledError:
+            self.holds = holds
+            raise
         finally:
             self._is_outside = False
 
@@ -135,15 +142,18 @@ _CURRENT: ContextVar[Stopping | None] = ContextVar("stopping", default=None)
 
 
 @contextlib.contextmanager
-def broken_off_by_a_signal() -> Iterator[None]:
+def broken_off_by_a_signal(*, holds: str | None = None) -> Iterator[None]:
     """A block that waits for somebody, or computes, on the event loop's thread: a signal breaks it off there and then.
 
     Elsewhere a signal is noted, and the work cancelled at its next `await`, which such a block would never come to.
     Where nothing watches for signals, Ctrl-C alone does it.
+
+    Args:
+        holds: What is true when it was broken off here; left out: what is true of the command at any moment.
     """
     stopping = _CURRENT.get()
     if stopping is not None:
-        with stopping.outside():
+        with stopping.outside(holds):
             yield
         return
     if threading.current_thread() is not threading.main_thread():

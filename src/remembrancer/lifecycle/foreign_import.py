@@ -188,9 +188,7 @@ class _Import:
         self._bad += 1
         if len(self._problems) < _TOLD_PROBLEMS:
             self._problems.append(
-                BadRecord(
-                    file=str(path), line=piece.line, element=piece.element, group=piece.group, problem=str(error)
-                )
+                BadRecord(file=str(path), line=piece.line, element=piece.element, group=piece.group, problem=str(error))
             )
 
     def _taken(self, piece: Piece) -> Taken:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from typing import Any
 
@@ -27,6 +28,10 @@ def read_json(text: str | bytes) -> Any:
         value = json.loads(text, object_pairs_hook=unique)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    except ValueError as error:
+        if "set_int_max_str_digits" not in str(error):  # what Python advises there is for programmers
+            raise
+        raise ValueError(f"a number of more than {sys.get_int_max_str_digits()} digits") from error
     # Counting brackets is quick, and few texts have so many that they must be looked at.
     opened = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     if opened > MAX_DEPTH:

@@ -268,7 +268,9 @@ def _checked_url(value: object) -> str:
     if url.scheme not in ("http", "https") or not url.host:
         raise InvalidInputError("base_url", "expected an address such as http://localhost:11434/v1")
     if url.userinfo or url.query or url.fragment:
-        raise InvalidInputError("base_url", "no user, query or fragment may be in it; keys go into api_key")
+        raise InvalidInputError(
+            "base_url", "no user, password, query or fragment may be in it; a key is given on its own"
+        )
     return str(url).rstrip("/")
 
 
