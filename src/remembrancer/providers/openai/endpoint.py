@@ -263,7 +263,7 @@ def _checked_url(value: object) -> str:
         raise InvalidInputError("base_url", f"expected text, got {type(value).__name__}")
     try:
         url = httpx.URL(value)
-    except httpx.InvalidURL as error:
+    except (httpx.InvalidURL, UnicodeEncodeError) as error:  # half a surrogate pair has no UTF-8
         raise InvalidInputError("base_url", f"not an address: {error}") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise InvalidInputError("base_url", "expected an address such as http://localhost:11434/v1")
