@@ -294,7 +294,8 @@ def test_a_model_that_does_not_answer_yet_is_warned_of_and_asked_again(
     model.script = lambda request: reply if len(model.requests) == 1 else answer(request)
     ran = remember("ingest", talk, *by_model(model, "--llm-timeout", "1.5"), "--json")
     assert (ran.code, ran.document["fell_back"]) == (0, [])
-    assert "warning: qwen3:8b does not answer now: " in " ".join(ran.stderr.split())
+    said_of_it = "refuses what it is asked: " if reply.status == 400 else "does not answer now: "
+    assert f"warning: qwen3:8b {said_of_it}" in " ".join(ran.stderr.split())
     assert model.requests[0].body["max_tokens"] == 16
 
 
