@@ -15,6 +15,8 @@ from typing import IO, Any
 
 import pytest
 
+from remembrancer.cli.application import application
+from remembrancer.cli.stopping import what_holds
 from remembrancer.hierarchy.ingestion.pipeline import PORTION
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
@@ -161,6 +163,14 @@ def test_a_command_that_nobody_reads_ends_as_its_work_does(options: tuple[str, .
             timeout=120,
         )
     assert (command.returncode, command.stderr) == (0, b"")
+
+
+def test_of_every_command_that_writes_it_is_said_what_holds() -> None:
+    groups = [application, *(group.typer_instance for group in application.registered_groups)]
+    callbacks = [command.callback for group in groups if group for command in group.registered_commands]
+    commands = {callback.__name__ for callback in callbacks if callback}
+    reading = {"recall", "show", "history", "why", "passes", "status", "doctor", "report", "simulate", "oc"}
+    assert {name for name in commands if what_holds(name) == what_holds("")} == reading
 
 
 def test_one_signal_ends_a_question() -> None:
