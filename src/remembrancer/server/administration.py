@@ -100,7 +100,7 @@ class Administration:
                 ADMIN_CLASS,
                 *command,
             ],
-            env=java_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
+            env=java_environment() | dict(NEO4J_HOME=str(home), NEO4J_CONF=str(home / "conf")),  # noqa: C408 - set here, not read
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
