@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from remembrancer.records.json_text import check_depth
+from remembrancer.records.json_text import check_depth, unique
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_THOUGHT = re.compile(r"\A.*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
@@ -147,9 +146,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        twice = counts.most_common(1)[0][0]
-        raise _AmbiguousError(f"the key {twice[:80]!r} is given twice")
-    return found
+    try:
+        return unique(pairs)
+    except ValueError as error:
+        raise _AmbiguousError(str(error)) from error
