@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from remembrancer.cli.spelling import named, renamed
+from remembrancer.cli.spelling import hinted, named
 from remembrancer.graph import Database
 from remembrancer.graph.doctor import embedding_space, holds_records
 from remembrancer.ports import Embedder
@@ -150,10 +150,7 @@ async def _remote(model: str) -> OpenAIEmbedder:
                 return await OpenAIEmbedder.measured(model=model, api_key=key)
             return await OpenAIEmbedder.measured(model=model, base_url=address, api_key=key)
         except ModelAccessError as error:
-            if error.field != "model":
-                raise
-            hint = f"{error.problem} (if the model is right, look at OPENAI_BASE_URL)"
-            raise renamed(error, error.field, problem=hint) from error
+            raise hinted(error, "OPENAI_BASE_URL") from error
 
 
 def checked_name(value: str | None) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
 from remembrancer.cli.output import Output
-from remembrancer.cli.spelling import named, renamed
+from remembrancer.cli.spelling import hinted, named, renamed
 from remembrancer.records import (
     BudgetExceededError,
     InvalidInputError,
@@ -112,10 +112,8 @@ class ModelAccess:
             try:
                 await model.complete(_QUESTION)
             except ModelAccessError as error:
-                problem = error.problem
-                if error.field == "model":
-                    problem += f" (if the model is right, look at {self.address_name})"
-                raise renamed(error, self._names.get(error.field, error.field), problem=problem) from error
+                name = self._names.get(error.field, error.field)
+                raise renamed(hinted(error, self.address_name), name) from error
             except (BudgetExceededError, ModelAnswerError):
                 return  # it will be asked nothing; or it answers, if with more than one word
             except (ServerUnavailableError, InvalidInputError) as error:

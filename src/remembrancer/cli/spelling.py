@@ -29,6 +29,12 @@ def renamed(error: InvalidInputError, name: str, *, problem: str | None = None) 
     return kind(name, error.problem if problem is None else problem)
 
 
+def hinted(error: ModelAccessError, address: str) -> InvalidInputError:
+    """The same error; one about the model says where else to look: a path that is wrong is answered in the same way."""
+    hint = f" (if the model is right, look at {address})" if error.field == "model" else ""
+    return renamed(error, error.field, problem=error.problem + hint)
+
+
 def as_typed(error: RemembranceError, command: Any) -> RemembranceError:
     """The error with the name that its field has among the options and arguments of a command."""
     if not isinstance(error, InvalidInputError):
