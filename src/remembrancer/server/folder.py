@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server.extra import missing_package
+from remembrancer.server.process import ProcessId
 
 USERNAME: Final = "neo4j"
 PASSWORD_BYTES: Final = 24
@@ -38,7 +39,6 @@ PORT_RANGE: Final = range(21_000, 32_000)
 
 
 Port = Annotated[int, Field(ge=1, le=65_535)]
-ProcessId = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class Ports(BaseModel):

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.distribution import Progress, install
 from remembrancer.server.folder import DatabaseFolder, RunningServer, write_private
 from remembrancer.server.java import find_java
+from remembrancer.server.process import runs_with
 from remembrancer.server.settings import heap_size, java_arguments, java_environment, page_cache_size, settings_text
 from remembrancer.server.training import class_path
 
@@ -66,7 +68,7 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     folder.note_version(NEO4J_VERSION)
     plan = {
         "folder": str(folder.path),
-        "command": [str(java.executable), f"@{folder.java_arguments}"],
+        "command": [str(java.executable), _file_of_arguments(folder)],
         "environment": java_environment(),
         "bolt_port": ports.bolt,
         "http_port": ports.http,
@@ -114,6 +116,10 @@ def _spawn(folder: DatabaseFolder, plan: str) -> bool:
     )
 
 
+def _file_of_arguments(folder: DatabaseFolder) -> str:
+    return f"@{folder.java_arguments}"
+
+
 def end_orphan(folder: DatabaseFolder, running: RunningServer) -> None:
     """End the JVM of a supervisor that was killed. On Linux it is ending already; elsewhere nobody has told it.
 
@@ -122,23 +128,15 @@ def end_orphan(folder: DatabaseFolder, running: RunningServer) -> None:
     """
     if os.name != "posix":
         return
+    argument = _file_of_arguments(folder)
     deadline = time.monotonic() + ORPHAN_SECONDS
     told = False
-    while _runs(running.server_pid, folder):
-        if time.monotonic() > deadline:
-            os.kill(running.server_pid, signal.SIGKILL)
-            return
-        if not told:
+    while runs_with(running.server_pid, argument):
+        is_late = time.monotonic() > deadline
+        if is_late or not told:
             told = True
-            os.kill(running.server_pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):  # it has gone since
+                os.kill(running.server_pid, signal.SIGKILL if is_late else signal.SIGTERM)
+        if is_late:
+            return
         time.sleep(0.1)
-
-
-def _runs(pid: int, folder: DatabaseFolder) -> bool:
-    answer = subprocess.run(  # noqa: S603 - no shell, and the only argument is a number
-        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - found on the path of the user's own system
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return f"@{folder.java_arguments}" in answer.stdout

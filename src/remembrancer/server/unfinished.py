@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
-from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from remembrancer.server.folder import DatabaseFolder, write_private
+from remembrancer.server.process import ProcessId, runs_with
 
 WorkKind = Literal["backup", "restore", "compaction"]
-ProcessId = Annotated[int, Field(gt=1, lt=2**31)]
-PROCESSES: Final = Path("/proc")
 END_SECONDS: Final = 35.0
 
 
@@ -78,7 +75,7 @@ def end_left_process(folder: DatabaseFolder) -> None:
     known = unfinished(folder)
     if known is None or known.process is None:
         return
-    if os.name == "posix" and _runs(known.process, folder_mark(folder)):
+    if os.name == "posix" and runs_with(known.process, folder_mark(folder)):
         _end_group(known.process)
     note_process(folder, None)
 
@@ -93,18 +90,3 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
     except ProcessLookupError:
         return  # the last of them has gone
-
-
-def _runs(pid: int, mark: str) -> bool:
-    if (PROCESSES / "self" / "cmdline").exists():  # of Linux, where a slim image may lack `ps`
-        try:
-            return mark.encode() in (PROCESSES / str(pid) / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            return False
-    answer = subprocess.run(  # noqa: S603 - no shell, and the only argument is a number
-        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - found on the path of the user's own system
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return mark in answer.stdout
