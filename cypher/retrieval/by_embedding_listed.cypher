@@ -14,8 +14,8 @@
 //   $believed_at         : ZONED DATETIME | NULL   what had been recorded, and was not yet closed, at this instant; NULL: now
 //   $relation_types      : LIST<STRING> | NULL     only these edges; NULL: all
 //   $entity_types        : LIST<STRING> | NULL     only entities of these types are returned; NULL: all
-// returns (one row), each in order, fields as in the kind's own get query, without embeddings; messages as lists of their fields:
-//   themes, facts, episodes, entities, relationships : LIST<MAP>
+// returns (one row), each in order, of each record a list of its fields in the order that graph/listed.py has:
+//   themes, facts, episodes, entities, relationships : LIST<LIST>
 //   scores : LIST<[STRING, FLOAT]>   fact id and cosine of the returned facts that the search itself found
 //
 // why: none of these filters can stand inside a search of the index, and behind it would lose hits. So the facts that pass are
@@ -81,18 +81,18 @@ CALL (facts) {
   WITH rank, facts[rank] AS f
   MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
   WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
-    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-    provenance_created_at: toString(e.provenance_created_at),
-    fact_ids: COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
-    messages: COLLECT {
+  RETURN collect([e.id, e.topic, e.unread_message_ids, toString(e.started_at), toString(e.ended_at),
+    CASE WHEN e.provenance_source IS NOT NULL THEN [e.provenance_source, e.provenance_agent_id, e.provenance_tool_name,
+      e.provenance_run_id, e.provenance_node_id, e.provenance_confidence, toString(e.provenance_created_at)] END,
+    COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
+    COLLECT {
       MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
       UNWIND x.positions AS p
-      RETURN [m.id, m.role, m.content, m.conversation, m.speaker, m.metadata, toString(m.timestamp),
-        m.provenance_source, m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence,
-        toString(m.provenance_created_at)]
+      RETURN [m.id, m.role, m.content, m.conversation, m.speaker, nullIf(m.metadata, '{}'), toString(m.timestamp),
+        CASE WHEN m.provenance_source IS NOT NULL THEN [m.provenance_source, m.provenance_agent_id, m.provenance_tool_name,
+          m.provenance_run_id, m.provenance_node_id, m.provenance_confidence, toString(m.provenance_created_at)] END]
       ORDER BY p
-    }}) AS episodes
+    }]) AS episodes
 }
 CALL (facts) {
   UNWIND range(0, size(facts) - 1) AS rank
@@ -111,30 +111,29 @@ CALL (mentioned) {
     AND ($valid_at IS NULL OR (r.valid_from <= $valid_at AND r.valid_until > $valid_at))
     AND ($relation_types IS NULL OR r.relation_type IN $relation_types)
   WITH r, min([rank, r.id]) AS place ORDER BY place LIMIT $limit
-  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
-    valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
-    recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
-    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-    provenance_created_at: toString(r.provenance_created_at)}) AS relationships
+  RETURN collect([r.id, r.source_id, r.target_id, r.relation_type, r.fact_id, r.weight, nullIf(r.attributes, '{}'), r.invalidated_by, toString(r.valid_from),
+    toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    toString(r.recorded_at), toString(r.closed_at),
+    CASE WHEN r.provenance_source IS NOT NULL THEN [r.provenance_source, r.provenance_agent_id, r.provenance_tool_name,
+      r.provenance_run_id, r.provenance_node_id, r.provenance_confidence, toString(r.provenance_created_at)] END]) AS relationships
 }
 WITH *, [n IN mentioned WHERE $entity_types IS NULL OR n.entity_type IN $entity_types | n][..$limit] AS kept
-RETURN [t IN found | t {.id, .label, .description,
-    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-    provenance_created_at: toString(t.provenance_created_at),
-    fact_ids: COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }}] AS themes,
-  [f IN facts | f {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
-    valid_from: toString(f.valid_from), valid_until: toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
-    recorded_at: toString(f.recorded_at), closed_at: toString(f.closed_at), last_accessed_at: toString(f.last_accessed_at),
-    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-    provenance_created_at: toString(f.provenance_created_at),
-    entity_ids: COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
-    source_episode_ids: COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
-    source_message_ids: COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
-    tags: COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }}] AS facts,
+RETURN [t IN found | [t.id, t.label, t.description,
+  CASE WHEN t.provenance_source IS NOT NULL THEN [t.provenance_source, t.provenance_agent_id, t.provenance_tool_name,
+    t.provenance_run_id, t.provenance_node_id, t.provenance_confidence, toString(t.provenance_created_at)] END,
+  COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }]] AS themes,
+  [f IN facts | [f.id, f.content, f.statement, f.theme_id, f.invalidated_by, f.access_count, toString(f.valid_from),
+    toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    toString(f.recorded_at), toString(f.closed_at), toString(f.last_accessed_at),
+    CASE WHEN f.provenance_source IS NOT NULL THEN [f.provenance_source, f.provenance_agent_id, f.provenance_tool_name,
+      f.provenance_run_id, f.provenance_node_id, f.provenance_confidence, toString(f.provenance_created_at)] END,
+    COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }]] AS facts,
   episodes,
-  [n IN kept | n {.id, .name, .entity_type, .attributes, .superseded_by,
-    created_at: toString(n.created_at), updated_at: toString(n.updated_at), invalidated_at: toString(n.invalidated_at),
-    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-    provenance_created_at: toString(n.provenance_created_at)}] AS entities,
+  [n IN kept | [n.id, n.name, n.entity_type, nullIf(n.attributes, '{}'), n.superseded_by, toString(n.created_at), toString(n.updated_at), toString(n.invalidated_at),
+    CASE WHEN n.provenance_source IS NOT NULL THEN [n.provenance_source, n.provenance_agent_id, n.provenance_tool_name,
+      n.provenance_run_id, n.provenance_node_id, n.provenance_confidence, toString(n.provenance_created_at)] END]] AS entities,
   relationships,
   [place IN range(0, size(hits) - 1) WHERE hits[place] IN facts | [hits[place].id, similarities[place]]] AS scores

@@ -11,8 +11,8 @@
 //   $include_invalidated : BOOLEAN                 also walk and return what was closed; placeholders stay hidden
 //   $believed_at         : ZONED DATETIME | NULL   what had been recorded, and was not yet closed, at this instant; NULL: now
 // returns (always one row):
-//   entities      : LIST<MAP>   fields as in entity.get, without embedding; in visiting order
-//   relationships : LIST<MAP>   fields as in relationship.get; in the order they were walked
+//   entities      : LIST<LIST>   of each its fields, in the order that graph/listed.py has; in visiting order
+//   relationships : LIST<LIST>   likewise; in the order they were walked
 //
 // why: of a hub only the first $max_entities neighbours are read, in the order of an index: by id of the neighbour, where
 // others come by id of the relationship. Its edges are then found from their other ends. Without hubs this gives what the
@@ -317,13 +317,12 @@ CALL (expanded, visited, hubs, small, big) {
     RETURN r, position
   }
   WITH r, min([position, r.id]) AS walked ORDER BY walked
-  RETURN collect(r {.id, .source_id, .target_id, .relation_type, .fact_id, .weight, .attributes, .invalidated_by,
-    valid_from: toString(r.valid_from), valid_until: toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
-    recorded_at: toString(r.recorded_at), closed_at: toString(r.closed_at),
-    .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-    provenance_created_at: toString(r.provenance_created_at)}) AS relationships
+  RETURN collect([r.id, r.source_id, r.target_id, r.relation_type, r.fact_id, r.weight, nullIf(r.attributes, '{}'), r.invalidated_by, toString(r.valid_from),
+    toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
+    toString(r.recorded_at), toString(r.closed_at),
+    CASE WHEN r.provenance_source IS NOT NULL THEN [r.provenance_source, r.provenance_agent_id, r.provenance_tool_name,
+      r.provenance_run_id, r.provenance_node_id, r.provenance_confidence, toString(r.provenance_created_at)] END]) AS relationships
 }
-RETURN [n IN visited | n {.id, .name, .entity_type, .attributes, .superseded_by,
-  created_at: toString(n.created_at), updated_at: toString(n.updated_at), invalidated_at: toString(n.invalidated_at),
-  .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
-  provenance_created_at: toString(n.provenance_created_at)}] AS entities, relationships
+RETURN [n IN visited | [n.id, n.name, n.entity_type, nullIf(n.attributes, '{}'), n.superseded_by, toString(n.created_at), toString(n.updated_at), toString(n.invalidated_at),
+  CASE WHEN n.provenance_source IS NOT NULL THEN [n.provenance_source, n.provenance_agent_id, n.provenance_tool_name,
+    n.provenance_run_id, n.provenance_node_id, n.provenance_confidence, toString(n.provenance_created_at)] END]] AS entities, relationships

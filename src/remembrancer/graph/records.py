@@ -217,19 +217,6 @@ def message_from(row: Row) -> Message:
     )
 
 
-_MESSAGE_FIELDS = (
-    *("id", "role", "content", "conversation", "speaker", "metadata", "timestamp"),
-    *("provenance_source", "provenance_agent_id", "provenance_tool_name", "provenance_run_id"),
-    *("provenance_node_id", "provenance_confidence", "provenance_created_at"),
-)
-
-
-def retrieved_episode_from(row: Row) -> Episode:
-    """The episode of a row of a retrieval, whose many messages are lists: names would be half of what is sent."""
-    messages = [dict(zip(_MESSAGE_FIELDS, message, strict=True)) for message in row["messages"]]
-    return episode_from({**row, "messages": messages})
-
-
 def episode_from(row: Row) -> Episode:
     """The episode of a row, its messages with it."""
     return Episode.model_validate(

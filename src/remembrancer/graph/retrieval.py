@@ -6,8 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from remembrancer.graph import queries
-from remembrancer.graph import records as rows
+from remembrancer.graph import listed, queries
 from remembrancer.graph.connection import Database, Row, first
 from remembrancer.graph.spaces import SpaceGuard
 from remembrancer.graph.values import as_vector, closed_token, namespace_token
@@ -91,8 +90,8 @@ class GraphRetrieval:
             max_entities=max_entities,
         )
         return Subgraph(
-            entities=[rows.entity_from(row) for row in answer["entities"]],
-            relationships=[rows.relationship_from(row) for row in answer["relationships"]],
+            entities=[listed.entity(row) for row in answer["entities"]],
+            relationships=[listed.relationship(row) for row in answer["relationships"]],
         )
 
     async def retrieve(self, query: MemoryQuery, *, filter_first: bool) -> MemoryResult:
@@ -241,10 +240,10 @@ def _filters(query: MemoryQuery) -> dict[str, Any]:
 def _result(answer: Row) -> MemoryResult:
     scores = answer.get("scores")
     return MemoryResult(
-        themes=[rows.theme_from(row) for row in answer["themes"]],
-        facts=[rows.fact_from(row) for row in answer["facts"]],
-        episodes=[rows.retrieved_episode_from(row) for row in answer["episodes"]],
-        entities=[rows.entity_from(row) for row in answer.get("entities", ())],
-        relationships=[rows.relationship_from(row) for row in answer.get("relationships", ())],
+        themes=[listed.theme(row) for row in answer["themes"]],
+        facts=[listed.fact(row) for row in answer["facts"]],
+        episodes=[listed.episode(row) for row in answer["episodes"]],
+        entities=[listed.entity(row) for row in answer.get("entities", ())],
+        relationships=[listed.relationship(row) for row in answer.get("relationships", ())],
         scores=None if scores is None else {fact_id: float(score) for fact_id, score in scores},
     )

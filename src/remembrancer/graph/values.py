@@ -40,7 +40,7 @@ def as_json(value: Mapping[str, Any]) -> str:
 
 def from_json(text: str | None) -> dict[str, Any]:
     """The open map that a text holds."""
-    return json.loads(text) if text else {}
+    return json.loads(text) if text and text != "{}" else {}  # most are empty
 
 
 def provenance_properties(provenance: Provenance | None) -> dict[str, Any]:
@@ -52,7 +52,10 @@ def provenance_properties(provenance: Provenance | None) -> dict[str, Any]:
 
 
 def take_provenance(row: dict[str, Any]) -> dict[str, Any] | None:
-    """Take the provenance out of a row; `None` when there is none."""
+    """Take the provenance out of a row, which has it as a map or flat; `None` when there is none."""
+    if "provenance" in row:
+        taken: dict[str, Any] | None = row.pop("provenance")
+        return taken
     fields = {name: row.pop(f"provenance_{name}", None) for name in Provenance.model_fields}
     return fields if fields["source"] is not None else None
 
