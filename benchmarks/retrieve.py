@@ -268,7 +268,7 @@ async def main() -> None:
             row["recall KB"] = await kilobytes(address, store.namespace)
             rows.append(row)
             print(rows[-1], flush=True)
-        if told.keep:
+        if told.keep or told.again:  # what was kept once is not cleared by being measured again
             print(f"kept: --again {store.namespace} --sizes {stored}")
         else:
             await store.clear()
