@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from remembrancer.records import InvalidInputError
 from remembrancer.records.base import translated
+from remembrancer.records.file import require_path
 
 D = TypeVar("D", bound=BaseModel)
 
@@ -20,7 +21,7 @@ def read_document(path: Path, kind: type[D]) -> D:
         InvalidInputError: The file cannot be read, is not JSON, or lacks a field; names it.
     """
     try:
-        text = path.read_bytes()
+        text = require_path(path, field="path").read_bytes()
     except OSError as error:
         raise InvalidInputError("data", f"{path} cannot be read: {error.strerror or error}") from error
     try:

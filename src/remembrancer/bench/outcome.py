@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from remembrancer.records.file import require_path
+
 DEPTH = 200
 """How many items a question are asked for and looked at."""
 
@@ -44,6 +46,7 @@ def write_run(path: Path, run: Run) -> None:
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     """Write JSON Lines, and the folder that they lie in when it is not there."""
+    path = require_path(path, field="path")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

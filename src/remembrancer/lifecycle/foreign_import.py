@@ -31,6 +31,7 @@ from remembrancer.records import (
     Theme,
 )
 from remembrancer.records.base import Listed, Record, build
+from remembrancer.records.file import require_path
 from remembrancer.records.key import require_key
 from remembrancer.records.vector import stored_vector
 
@@ -112,9 +113,7 @@ async def import_foreign(
         raise InvalidInputError("format", f"expected one of {', '.join(ForeignFormat)}, got {format!r}") from error
     if isinstance(paths, str | os.PathLike) or not isinstance(paths, Sequence) or not paths:
         raise InvalidInputError("paths", "expected one or more files")
-    if not all(isinstance(one, str | os.PathLike) for one in paths):
-        raise InvalidInputError("paths", "expected paths of files")
-    files = [Path(one) for one in paths]
+    files = [require_path(one, field=f"paths.{place}") for place, one in enumerate(paths)]
     is_lenient = flag(skip_bad, field="skip_bad")
     named = None if vectors_by is None else require_key(vectors_by, field="vectors_by")
     importer = _Import(store, whose, embedder=embedder, vectors_by=named, skip_bad=is_lenient)

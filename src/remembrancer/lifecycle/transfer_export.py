@@ -38,6 +38,7 @@ from remembrancer.lifecycle.transfer_lines import (
 from remembrancer.ports import MemoryStore
 from remembrancer.ports.transfer import Transfer, Transfers
 from remembrancer.records import AuditEntry, InvalidInputError, RecordKind, RemembranceError
+from remembrancer.records.file import require_path
 from remembrancer.records.stated import is_relational, stated_relationship_id
 from remembrancer.records.tier import DURABLE_TIERS
 from remembrancer.records.vector import to_float32
@@ -58,8 +59,8 @@ async def export_to(
     store: MemoryStore, path: str | os.PathLike[str], *, progress: TransferProgress | None = None
 ) -> TransferReport:
     """Write everything that a store's namespace holds to a file; see `Memory.export_to`."""
+    target = require_path(path, field="path")
     transfer = require_transfer(store)
-    target = Path(path)
     try:
         with _unfinished(target) as file:
             return await _written(file, store, transfer, progress)

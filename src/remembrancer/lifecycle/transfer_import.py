@@ -51,6 +51,7 @@ from remembrancer.records import (
     RecordBatch,
     RemembranceError,
 )
+from remembrancer.records.file import require_path
 from remembrancer.records.key import derived_id
 from remembrancer.records.stated import is_relational, stated_relationship_id
 
@@ -64,8 +65,8 @@ async def import_from(
     store: MemoryStore, path: str | os.PathLike[str], *, progress: TransferProgress | None = None
 ) -> TransferReport:
     """Read an export into the empty namespace of a store; see `Memory.import_from`."""
+    source = require_path(path, field="path")
     transfer = require_transfer(store)
-    source = Path(path)
     try:
         with _opened(source) as file:
             report = _examined(file, store)
@@ -86,7 +87,7 @@ def header_of(path: str | os.PathLike[str]) -> Header:
     Raises:
         InvalidInputError: The file cannot be read, or is no export of a version that is known here.
     """
-    source = Path(path)
+    source = require_path(path, field="path")
     try:
         with _opened(source) as file:
             return decoded_header(file.readline())

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remembrancer.hierarchy.ingestion import Incoming, IngestReport, Progress
@@ -29,6 +28,7 @@ from remembrancer.records import (
     InvalidInputError,
     system_clock,
 )
+from remembrancer.records.file import require_path
 from remembrancer.records.key import require_key
 from remembrancer.retrieval.warming import warming
 
@@ -163,7 +163,7 @@ class Memory(
         """
         from remembrancer.server import LocalServer, default_path
 
-        folder = Path(path) if path is not None else default_path()
+        folder = require_path(path, field="path") if path is not None else default_path()
         async with (
             LocalServer.open(folder) as server,
             cls.connect(

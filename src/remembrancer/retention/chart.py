@@ -5,6 +5,7 @@ Needs matplotlib (`pip install "remembrancer[charts]"`), which is imported when 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remembrancer.records import InvalidInputError
 from remembrancer.records.errors import RemembranceError
+from remembrancer.records.file import require_path
 from remembrancer.retention.characteristics import OperatingCharacteristics
 
 if TYPE_CHECKING:
@@ -44,9 +46,7 @@ def checked_chart_path(path: object) -> Path:
     Raises:
         InvalidInputError: Neither `.svg` nor `.png`, or its folder is not there.
     """
-    if not isinstance(path, str | Path):
-        raise InvalidInputError("path", f"expected a path, got {type(path).__name__}")
-    checked = Path(path)
+    checked = require_path(path, field="path")
     if checked.suffix.lower() not in FORMATS:
         raise InvalidInputError("path", f"expected a name that ends in {' or '.join(FORMATS)}, got {checked.name!r}")
     if not checked.parent.is_dir():
@@ -54,7 +54,9 @@ def checked_chart_path(path: object) -> Path:
     return checked
 
 
-def draw_detection_rates(rows: Sequence[OperatingCharacteristics], path: str | Path, *, title: str = "") -> None:
+def draw_detection_rates(
+    rows: Sequence[OperatingCharacteristics], path: str | os.PathLike[str], *, title: str = ""
+) -> None:
     """Draw the detection rate by number of runs, a line an effect, a panel a noise; the same rows give the same file.
 
     Args:

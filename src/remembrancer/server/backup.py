@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from remembrancer._version import __version__
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
+from remembrancer.records.file import require_absolute_path
 from remembrancer.server.administration import Administration
 from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.exclusive import exclusive
@@ -77,7 +78,7 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
         ServerUnavailableError: Others use the server, or the file cannot be written; says what to do.
         RemembranceError: The dump or its check failed.
     """
-    folder, target = DatabaseFolder.at(path), _absolute(file)
+    folder, target = DatabaseFolder.at(path), require_absolute_path(file, field="file")
     require_database(folder)
     if target.is_dir():
         raise InvalidInputError("file", f"{target} is a folder; name a file")
@@ -105,7 +106,7 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
         ServerUnavailableError: Others use the server of the folder, or the folder cannot be written.
         RemembranceError: The dump could not be loaded, or its check failed. The folder is as it was.
     """
-    folder, source = DatabaseFolder.at(path), _absolute(file)
+    folder, source = DatabaseFolder.at(path), require_absolute_path(file, field="file")
     made = await asyncio.to_thread(read_manifest, source)
     if folder.has_database and not force:
         raise InvalidInputError("path", f"{folder.path} has a database already; `force` (`--force`) replaces it")
@@ -145,10 +146,6 @@ def read_manifest(file: Path) -> Backup:
             "read: install that one, or a later one",
         )
     return made
-
-
-def _absolute(file: str | os.PathLike[str]) -> Path:
-    return Path(file).expanduser().absolute()
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
+from remembrancer.records.file import require_absolute_path, require_path
 from remembrancer.server.artifact import BROWSER_ARTIFACT, NEO4J_VERSION, Artifact, Lock, shipped_lock
 from remembrancer.server.exclusive import exclusive_in_thread
 from remembrancer.server.extra import missing_package
@@ -60,7 +61,7 @@ def cache_folder() -> Path:
     """Where downloads are kept: `REMEMBRANCER_CACHE_DIR`, or the platform's cache folder for this user."""
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return require_absolute_path(chosen, field=CACHE_VARIABLE)
     try:
         import platformdirs
     except ModuleNotFoundError as error:
@@ -88,7 +89,7 @@ async def install(
     Raises:
         ServerUnavailableError: The repository could not be reached, lacks a jar or sent another one than the lock
             names; or the cache folder is not writable. What was fetched so far stays, and is not fetched again.
-        InvalidInputError: `REMEMBRANCER_MAVEN_URL` is not an http or https address.
+        InvalidInputError: `REMEMBRANCER_MAVEN_URL` is not an http or https address, or `cache` no path.
     """
     loop = asyncio.get_running_loop()
     given_up = threading.Event()
@@ -97,7 +98,7 @@ async def install(
         if progress is not None:
             loop.call_soon_threadsafe(progress, done, total)
 
-    root = cache if cache is not None else cache_folder()
+    root = require_path(cache, field="cache") if cache is not None else cache_folder()
     installation = _Installation(root, lock if lock is not None else shipped_lock(), report, given_up)
     work = loop.run_in_executor(None, installation.complete, base_url, transport)
     try:

@@ -26,6 +26,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
+from remembrancer.records.file import require_absolute_path
 from remembrancer.server.extra import missing_package
 from remembrancer.server.process import ProcessId
 
@@ -103,8 +104,12 @@ class DatabaseFolder:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> DatabaseFolder:
-        """Name a folder, which need not exist; a leading `~` is the home folder."""
-        return cls(Path(path).expanduser().absolute())
+        """Name a folder, which need not exist; a leading `~` is the home folder.
+
+        Raises:
+            InvalidInputError: No folder can be called so; names `path`.
+        """
+        return cls(require_absolute_path(path, field="path"))
 
     @property
     def has_database(self) -> bool:

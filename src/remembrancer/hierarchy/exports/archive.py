@@ -13,6 +13,7 @@ from typing import Any
 from remembrancer.hierarchy.exports.export import Branches, Export, ExportFormat
 from remembrancer.hierarchy.exports.formats import export_format, read_export
 from remembrancer.records import InvalidInputError
+from remembrancer.records.file import require_path
 from remembrancer.records.json_text import read_json
 
 _CONVERSATIONS = ("conversations", "myactivity", "my activity")
@@ -37,7 +38,7 @@ def read_export_file(
     Raises:
         InvalidInputError: It cannot be read, holds no export, or a record in it is wrong; names file and record.
     """
-    return read_export(document_of(Path(path)), format=format, branches=branches, speaker=speaker)
+    return read_export(document_of(require_path(path, field="path")), format=format, branches=branches, speaker=speaker)
 
 
 def document_of(path: Path) -> object:

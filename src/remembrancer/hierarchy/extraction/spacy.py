@@ -12,7 +12,6 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remembrancer.hierarchy.extraction.derived import Derivation
@@ -22,6 +21,7 @@ from remembrancer.hierarchy.extraction.parsed.references import Name, References
 from remembrancer.hierarchy.option import require_integer, require_record
 from remembrancer.ports.stages import Extraction
 from remembrancer.records import Clock, Episode, InvalidInputError, Message, NewId, random_id, system_clock
+from remembrancer.records.file import require_path
 from remembrancer.records.sentences import collapsed, split_sentences
 
 if TYPE_CHECKING:
@@ -126,12 +126,13 @@ def load_pipeline(name: str) -> Language:
     Raises:
         InvalidInputError: spaCy is not installed, there is no such pipeline, or it is of another version of spaCy.
     """
+    folder = require_path(name, field="extractor")
     try:
         import spacy
     except ModuleNotFoundError as error:
         raise InvalidInputError("extractor", "spaCy is not installed: pip install 'remembrancer[spacy]'") from error
     try:
-        return spacy.load(Path(name) if Path(name).is_dir() else name)
+        return spacy.load(folder if folder.is_dir() else name)
     except (OSError, ValueError) as error:
         raise InvalidInputError("extractor", f"{name} is not a spaCy pipeline: {error}") from error
 

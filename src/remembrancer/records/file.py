@@ -1,0 +1,46 @@
+"""Files that a caller names: what can be a path at all, and what is said of a file with nothing in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from remembrancer.records.errors import InvalidInputError
+
+
+def require_path(value: object, *, field: str) -> Path:
+    """Read a path that a caller handed in. Looks at no file.
+
+    Raises:
+        InvalidInputError: Not a path, empty, or with characters that no file's name can have; names `field`.
+    """
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise InvalidInputError(field, f"expected a path, got {type(value).__name__}")
+    if not path:
+        raise InvalidInputError(field, "expected a path, got an empty text")
+    try:
+        is_cut = b"\0" in os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(field, f"{path!r} is the name of no file: {error.reason}") from error
+    if is_cut:
+        raise InvalidInputError(field, f"{path!r} is the name of no file: it has a NUL character")
+    return Path(path)
+
+
+def require_absolute_path(value: object, *, field: str) -> Path:
+    """Read a path that a caller handed in, from the root on; a leading `~` is the home folder.
+
+    Raises:
+        InvalidInputError: As `require_path`; or there is no such home folder, or no current folder any more.
+    """
+    path = require_path(value, field=field)
+    try:
+        return path.expanduser().absolute()
+    except (OSError, RuntimeError) as error:
+        raise InvalidInputError(field, f"{path} does not lead to a place: {error}") from error
+
+
+def empty_file(name: object, *, field: str) -> InvalidInputError:
+    """What is wrong with a file that has no content, white space aside, whoever was to read it."""
+    return InvalidInputError(field, f"{name} is empty")
