@@ -45,7 +45,7 @@ fuzz: $(READY)
 	@REMEMBRANCER_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m "not long" tests/fuzz -o timeout=0 $(ARGS)
 
 test-container: $(READY)
-	@PYTHON=$(BIN)/python docker/with-engine $(BIN)/python -m pytest -m container tests/container $(ARGS)
+	@PYTHON=$(BIN)/python docker/with-engine $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m container tests/container $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff format --check

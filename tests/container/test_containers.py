@@ -17,6 +17,9 @@ from testcontainers.community.neo4j import Neo4jContainer
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 
+# One worker takes the container of testcontainers, the other that of compose.
+of_compose = pytest.mark.xdist_group("compose")
+
 ROOT = Path(__file__).parents[2]
 IMAGE = os.environ.get("NEO4J_IMAGE", "neo4j:2026.08.1-community")
 SUITE = ("tests/contract/test_store.py", "tests/contract/test_ledger.py")
@@ -78,16 +81,19 @@ def composed() -> Iterator[Composed]:
         project.run("down", "--volumes")
 
 
+@of_compose
 def test_the_contracts_hold_with_compose(composed: Composed) -> None:
     run_suite(composed.uri, composed.password, SUITE[0])
 
 
+@of_compose
 def test_browser_answers(composed: Composed) -> None:
     with urllib.request.urlopen(f"http://127.0.0.1:{composed.http}/browser/", timeout=10) as answer:
         assert answer.status == 200
         assert b"<html" in answer.read().lower()
 
 
+@of_compose
 def test_data_survives_a_restart(composed: Composed) -> None:
     auth = ("neo4j", composed.password)
     with GraphDatabase.driver(composed.uri, auth=auth) as driver:
