@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fuzz.effort import grows_with_its_input
 from typer.testing import CliRunner
 
 from remembrancer.cli.application import application
 from remembrancer.cli.message_file import ExportOptions, FileFormat, messages_in
 from remembrancer.hierarchy.exports import Export, ExportFormat, export_format, read_export, read_export_file
-from remembrancer.hierarchy.exports.gemini import plain_text
+from remembrancer.hierarchy.exports.html_text import plain_text
 from remembrancer.records import InvalidInputError, Message
 
 START = 1_770_000_000.0
@@ -328,6 +329,33 @@ class TestGemini:
     def test_any_html_is_read(self, text: str) -> None:
         assert isinstance(plain_text(text), str)
 
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("<a href='x>y' title=it's>one</a> <B>two</b><br/>three", "one two\nthree"),
+            ("one<!-- <p>two</p> > -->, <!DOCTYPE html><?php x ?>three</>", "one, three"),
+            ("one<!-->two<!--->three", "onetwothree"),
+            ("<STYLE>p > b {}</style ><script>if (a</b) {}</script>one", "one"),
+            ("<script/>one<script>two", "one"),
+            ("<table><tr><td>a</td><td>b</td></tr></table>c", "a b\nc"),
+            ("1 < 2 && 3 <é &copy &#65; &#" + "9" * 5000 + ";", "1 < 2 && 3 <é © A \N{REPLACEMENT CHARACTER}"),
+            ("one <!-- <b>two</b>", "one <!-- two"),
+            ("one <! two", "one <! two"),
+            ("one <a href='two", "one <a href='two"),
+            ("one <![ two", "one <![ two"),
+        ],
+    )
+    def test_tags_and_comments_are_no_words_and_what_is_not_closed_is(self, text: str, words: str) -> None:
+        assert plain_text(text) == words
+
+    @pytest.mark.parametrize(
+        "unit",
+        ["<!--", "<!", "<?", "</", "<![", "<![CDATA[", "<a", "</a", "<a ", "<a b=c ", "<a b='", '<a ="', "<a b='>' ",
+         "<", "<p>x</p>", "<script>", "<style></script>", "&#", "&amp"],
+    )  # fmt: skip
+    def test_html_that_closes_nothing_takes_no_longer(self, unit: str) -> None:
+        grows_with_its_input(plain_text, lambda size: unit * (size // len(unit)))
+
 
 class TestFormats:
     def test_each_is_told_by_its_form(
@@ -374,7 +402,62 @@ class TestFiles:
         with pytest.raises(InvalidInputError, match=r"holds neither conversations\.json"):
             read_export_file(path)
 
-    @pytest.mark.parametrize("content", [b"", b"not JSON", b"\xff\xfe", b"[" * 100_000])
+    def test_what_would_unpack_to_more_than_any_export_is_refused_by_what_the_archive_says(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "bomb.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("conversations.json", bytes(65 << 20))
+        with pytest.raises(
+            InvalidInputError, match=r"conversations\.json: not unpacked: .* more than 200 times as many"
+        ):
+            read_export_file(path)
+
+    def test_small_files_may_be_packed_as_small_as_they_will(
+        self, chatgpt: list[dict[str, Any]], tmp_path: Path
+    ) -> None:
+        path = tmp_path / "export.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("conversations.json", " " * 1_000_000 + json.dumps(chatgpt))
+        assert len(read_export_file(path).messages) == 4
+
+    def test_the_files_of_an_archive_together_have_a_bound(
+        self, chatgpt: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, text = tmp_path / "export.zip", json.dumps(chatgpt)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for number in range(3):
+                archive.writestr(f"conversations-00{number}.json", text)
+        monkeypatch.setattr("remembrancer.hierarchy.exports.archive.MAX_UNPACKED", 3 * len(text))
+        assert len(read_export_file(path).messages) == 12
+        monkeypatch.setattr("remembrancer.hierarchy.exports.archive.MAX_UNPACKED", 3 * len(text) - 1)
+        with pytest.raises(
+            InvalidInputError, match=r"conversations-002\.json: not unpacked: the exports in this archive"
+        ):
+            read_export_file(path)
+        with pytest.raises(InvalidInputError, match="not unpacked"), messages_in(str(path)):
+            pass
+
+    def test_a_size_that_is_a_lie_lets_no_more_come_out(
+        self, chatgpt: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, text = tmp_path / "export.zip", json.dumps(chatgpt)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("conversations.json", text)
+        told, content = len(text).to_bytes(4, "little"), path.read_bytes()
+        path.write_bytes(content.replace(told, (10).to_bytes(4, "little")))
+        monkeypatch.setattr("remembrancer.hierarchy.exports.archive.MAX_UNPACKED", 10)
+        with pytest.raises(InvalidInputError, match=r"cannot be read: Bad CRC"):
+            read_export_file(path)
+
+    @pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf"])
+    def test_an_empty_file_is_told_of_as_such(self, content: bytes, tmp_path: Path) -> None:
+        path = tmp_path / "conversations.json"
+        path.write_bytes(content)
+        with pytest.raises(InvalidInputError, match=r"^path: .*conversations\.json is empty$"):
+            read_export_file(path)
+
+    @pytest.mark.parametrize("content", [b"not JSON", b"\xff\xfe", b"[" * 100_000])
     def test_a_file_that_is_no_json_is_refused(self, content: bytes, tmp_path: Path) -> None:
         path = tmp_path / "conversations.json"
         path.write_bytes(content)

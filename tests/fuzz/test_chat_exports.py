@@ -13,7 +13,7 @@ from tests.fuzz.effort import fuzz, holds, in_time, only_ours
 from tests.fuzz.outside import changed, odd_texts, odd_values, written
 
 from remembrancer.hierarchy.exports import Export, export_format, read_export
-from remembrancer.hierarchy.exports.gemini import plain_text
+from remembrancer.hierarchy.exports.html_text import plain_text
 from remembrancer.records import InvalidInputError
 from remembrancer.records.json_text import read_json
 

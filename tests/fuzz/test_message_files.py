@@ -57,7 +57,7 @@ def test_any_file_gives_messages_or_an_error_that_names_the_place(raw: bytes) ->
 
 @fuzz
 @given(
-    said=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), max_size=5),
+    said=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), min_size=1, max_size=5),
     end=st.sampled_from(["\n", "\r\n", "\n\n", "\n \r\n"]),
     mark=st.sampled_from(["", "\ufeff"]),
     is_ascii=st.booleans(),

@@ -16,7 +16,7 @@ from remembrancer import Memory
 from remembrancer.hierarchy import RuleBasedExtractor
 from remembrancer.hierarchy.clustering.telling import words_of as telling_words_of
 from remembrancer.hierarchy.exports import read_export
-from remembrancer.hierarchy.exports.gemini import plain_text
+from remembrancer.hierarchy.exports.html_text import plain_text
 from remembrancer.hierarchy.extraction.alphabet import every_script
 from remembrancer.hierarchy.extraction.llm_answer import parsed_array
 from remembrancer.hierarchy.extraction.llm_sources import Sources

@@ -245,7 +245,7 @@ def _changed(lines: list[bytes], place: int, **fields: Any) -> list[bytes]:
 
 
 DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
-    "no file": (lambda _: [], "line 1"),
+    "no file": (lambda _: [], "path: .* is empty"),
     "another file": (lambda _: [b"{}\n"], "line 1"),
     "a foreign version": (lambda lines: _changed(lines, 0, remembrancer_export=2), "line 1: .*version 2"),
     "a byte more": (lambda lines: [*lines[:2], b"x" + lines[2], *lines[3:]], "line 3: not JSON"),

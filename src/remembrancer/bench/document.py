@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from remembrancer.records import InvalidInputError
 from remembrancer.records.base import translated
-from remembrancer.records.file import require_path
+from remembrancer.records.file import require_content, require_path
 
 D = TypeVar("D", bound=BaseModel)
 
@@ -24,6 +24,7 @@ def read_document(path: Path, kind: type[D]) -> D:
         text = require_path(path, field="path").read_bytes()
     except OSError as error:
         raise InvalidInputError("data", f"{path} cannot be read: {error.strerror or error}") from error
+    require_content([text], name=path, field="data")
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from remembrancer.records import InvalidInputError
+from remembrancer.records.file import chunks, require_content
 from remembrancer.records.json_text import check_depth, read_json, unique
 
 _CHUNK = 1 << 16
@@ -60,8 +61,8 @@ def pieces(path: Path) -> Iterator[Piece]:
     """
     try:
         with path.open("rb") as file:
-            if not file.peek(1):
-                raise InvalidInputError("path", f"{path} is empty: not even the dump of an empty memory")
+            require_content(chunks(file), name=path, field="path")
+            file.seek(0)
             is_lines = path.suffix.lower() in (".jsonl", ".ndjson")
             yield from _of_lines(file) if is_lines else _Document(file).pieces()
     except OSError as error:

@@ -60,10 +60,10 @@ async def export_to(
 ) -> TransferReport:
     """Write everything that a store's namespace holds to a file; see `Memory.export_to`."""
     target = require_path(path, field="path")
-    transfer = require_transfer(store)
+    require_transfer(store)
     try:
         with _unfinished(target) as file:
-            return await _written(file, store, transfer, progress)
+            return await write_export(store, file.write, progress=progress)
     except OSError as error:
         raise InvalidInputError("path", f"cannot write {target}: {error.strerror or error}") from error
 
@@ -95,23 +95,25 @@ def _unfinished(target: Path) -> Iterator[BinaryIO]:
         unfinished.unlink(missing_ok=True)
 
 
-async def _written(
-    file: BinaryIO, store: MemoryStore, transfer: Transfer, progress: TransferProgress | None
+async def write_export(
+    store: MemoryStore, write: Callable[[bytes], object], *, progress: TransferProgress | None = None
 ) -> TransferReport:
+    """Hand the lines of an export on, one by one; see `export_to`. One that is cut off has no last line."""
+    transfer = require_transfer(store)
     await store.flush_usage()
     digest, counts, lines = hashlib.sha256(), Counter[str](), 1
     header = encoded(Header(remembrancer_export=VERSION, space=store.space))
     digest.update(header)
-    file.write(header)
+    write(header)
     async for line in exported_lines(store, transfer):
         raw = encoded(line)
         digest.update(raw)
-        file.write(raw)
+        write(raw)
         counts[kind_of_line(line)] += 1
         lines += 1
         if progress is not None and lines % TOLD_EVERY == 0:
             progress(lines)
-    file.write(encoded(End(lines=lines, sha256=digest.hexdigest())))
+    write(encoded(End(lines=lines, sha256=digest.hexdigest())))
     if progress is not None:
         progress(lines + 1)
     return TransferReport(counts=dict(counts), sha256=digest.hexdigest())

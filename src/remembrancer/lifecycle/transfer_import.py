@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, groupby
 from pathlib import Path
 from typing import BinaryIO
@@ -51,7 +52,7 @@ from remembrancer.records import (
     RecordBatch,
     RemembranceError,
 )
-from remembrancer.records.file import require_path
+from remembrancer.records.file import chunks, require_content, require_path
 from remembrancer.records.key import derived_id
 from remembrancer.records.stated import is_relational, stated_relationship_id
 
@@ -95,14 +96,16 @@ def header_of(path: str | os.PathLike[str]) -> Header:
         raise InvalidInputError("path", f"cannot read {source}: {error.strerror or error}") from error
 
 
-def _opened(path: Path) -> BinaryIO:
-    return path.open("rb")
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as file:
+        require_content(chunks(file), name=path, field="path")
+        file.seek(0)
+        yield file
 
 
 def _examined(file: BinaryIO, store: MemoryStore) -> TransferReport:
     raw = file.readline()
-    if not raw:
-        raise InvalidInputError("line 1", "the file is empty")
     header = decoded_header(raw)
     _check_space(header, store)
     dimensions = None if header.space is None else header.space.dimensions

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO, Final
 
 from remembrancer.records.errors import InvalidInputError
+
+_CHUNK: Final = 1 << 16
 
 
 def require_path(value: object, *, field: str) -> Path:
@@ -41,6 +47,18 @@ def require_absolute_path(value: object, *, field: str) -> Path:
         raise InvalidInputError(field, f"{path} does not lead to a place: {error}") from error
 
 
-def empty_file(name: object, *, field: str) -> InvalidInputError:
-    """What is wrong with a file that has no content, white space aside, whoever was to read it."""
-    return InvalidInputError(field, f"{name} is empty")
+def require_content(pieces: Iterable[str] | Iterable[bytes], *, name: object, field: str) -> None:
+    """See that a file has content; no more of its pieces are taken than it needs.
+
+    Raises:
+        InvalidInputError: It has none, or nothing but white space; names `field`, and says the same whoever reads it.
+    """
+    for piece in pieces:
+        if (piece.removeprefix(codecs.BOM_UTF8) if isinstance(piece, bytes) else piece).strip():
+            return
+    raise InvalidInputError(field, f"{name} is empty")
+
+
+def chunks(file: BinaryIO) -> Iterator[bytes]:
+    """What is left of an open file, piece by piece."""
+    return iter(partial(file.read, _CHUNK), b"")

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from remembrancer._version import __version__
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
-from remembrancer.records.file import require_absolute_path
+from remembrancer.records.file import chunks, require_absolute_path, require_content
 from remembrancer.server.administration import Administration
 from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.exclusive import exclusive
@@ -125,13 +125,15 @@ def read_manifest(file: Path) -> Backup:
         InvalidInputError: It is none, or one of a later version.
     """
     try:
+        with file.open("rb") as content:
+            require_content(chunks(content), name=file, field="file")
         with tarfile.open(file, "r:") as tar:
             first = tar.next()
             is_manifest = first is not None and first.name == MANIFEST and first.isreg()  # links may lead in a ring
-            content = tar.extractfile(first) if first is not None and is_manifest else None
-            if content is None:
+            manifest = tar.extractfile(first) if first is not None and is_manifest else None
+            if manifest is None:
                 raise InvalidInputError("file", f"{file} is no backup: it does not begin with {MANIFEST}")
-            made = Backup.model_validate_json(content.read(_CHUNK))
+            made = Backup.model_validate_json(manifest.read(_CHUNK))
             is_later = version_numbers(made.neo4j) > version_numbers(NEO4J_VERSION)
     except OSError as error:
         raise InvalidInputError("file", f"{file} cannot be read: {error.strerror or error}") from error

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import zipfile
 import zlib
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from remembrancer.hierarchy.exports.export import Branches, Export, ExportFormat
 from remembrancer.hierarchy.exports.formats import export_format, read_export
 from remembrancer.records import InvalidInputError
-from remembrancer.records.file import require_path
+from remembrancer.records.file import require_content, require_path
 from remembrancer.records.json_text import read_json
 
+MAX_UNPACKED: Final = 4 << 30
+"""The most bytes that the files read from one archive may have: 4 GiB, more than any assistant hands out."""
+
+MAX_RATIO: Final = 200
+"""The most times that a file may be larger than it is packed; conversations are 3 to 20 times as large."""
+
+UNSUSPECTED: Final = 64 << 20
+"""A file of no more bytes than these may be packed as small as it will, 64 MiB."""
+
 _CONVERSATIONS = ("conversations", "myactivity", "my activity")
+_CHUNK = 1 << 20
 
 
 def read_export_file(
@@ -36,7 +48,8 @@ def read_export_file(
         speaker: As for `read_export`.
 
     Raises:
-        InvalidInputError: It cannot be read, holds no export, or a record in it is wrong; names file and record.
+        InvalidInputError: It cannot be read, holds no export, would unpack to more than `MAX_UNPACKED` bytes or to more
+            than `MAX_RATIO` times what it takes, or a record in it is wrong; names file and record.
     """
     return read_export(document_of(require_path(path, field="path")), format=format, branches=branches, speaker=speaker)
 
@@ -65,15 +78,43 @@ def document_of(path: Path) -> object:
 
 def _documents(archive: zipfile.ZipFile, *, name: str) -> Iterator[Any]:
     """Those of an archive's files that are called as an export is, and are one."""
-    for member in sorted(archive.namelist()):
-        file = PurePosixPath(member)
+    left = MAX_UNPACKED
+    for entry in sorted(archive.infolist(), key=attrgetter("filename")):
+        file = PurePosixPath(entry.filename)
         if file.suffix.lower() == ".json" and file.stem.lower().startswith(_CONVERSATIONS):
-            document = _parsed(archive.read(member), name=f"{name}/{member}")
+            content = _unpacked(archive, entry, most=left, name=f"{name}/{entry.filename}")
+            left -= len(content)
+            document = _parsed(content, name=f"{name}/{entry.filename}")
             if export_format(document) is not None:
                 yield document
 
 
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, most: int, name: str) -> bytes:
+    """A file of an archive: refused by what the archive says of its size, and by what comes out of it.
+
+    Raises:
+        InvalidInputError: It is larger than any export; names it.
+    """
+    if entry.file_size > UNSUSPECTED and entry.file_size > MAX_RATIO * entry.compress_size:
+        raise InvalidInputError(
+            name,
+            f"not unpacked: {entry.compress_size:,} bytes would become {entry.file_size:,}, more than {MAX_RATIO} "
+            "times as many, and no export is like that",
+        )
+    content = io.BytesIO()
+    if entry.file_size <= most:
+        with archive.open(entry) as packed:
+            while content.tell() <= most and (chunk := packed.read(_CHUNK)):
+                content.write(chunk)
+    if max(entry.file_size, content.tell()) > most:
+        raise InvalidInputError(
+            name, f"not unpacked: the exports in this archive would be more than {MAX_UNPACKED:,} bytes"
+        )
+    return content.getvalue()
+
+
 def _parsed(content: bytes, *, name: str) -> object:
+    require_content([content], name=name, field="path")
     try:
         return read_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html.parser import HTMLParser
 from typing import Any
 
 from remembrancer.hierarchy.exports.export import Draft, list_at, mapping_at, right_after, text_or_none, time_of
+from remembrancer.hierarchy.exports.html_text import plain_text
 from remembrancer.records import InvalidInputError
 
 CONVERSATION = "Gemini Apps"
@@ -22,8 +22,6 @@ CONVERSATION = "Gemini Apps"
 _ASKED = ("Prompted with:", "Asked Gemini:", "Asked Bard:", "Prompted", "Asked", "Said")
 _DID = ("Added", "Created", "Deleted", "Edited", "Exported", "Gave", "Pinned", "Renamed", "Selected", "Shared", "Used")
 _ATTACHED = re.compile(r"(?<!\s)\s*+Attached \d+ files?\.?\s*\Z")
-_BLOCKS = frozenset("address article blockquote br dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre table tr ul".split())  # noqa: SIM905 - tags
-_UNSEEN = frozenset({"script", "style"})
 
 
 def is_record(value: object) -> bool:
@@ -82,38 +80,3 @@ def _answer(value: Mapping[str, Any], *, place: str) -> str:
         html = text_or_none(mapping_at(item, place=where).get("html"), place=f"{where}.html")
         parts.append(plain_text(html or ""))
     return "\n\n".join(part for part in parts if part)
-
-
-def plain_text(html: str) -> str:
-    """The words of a piece of HTML, its blocks on lines of their own."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    lines = (" ".join(line.split()) for line in "".join(reader.parts).splitlines())
-    return "\n".join(line for line in lines if line)
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._unseen = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A block begins on a new line."""
-        self._unseen += tag in _UNSEEN
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-        elif tag in {"td", "th"}:
-            self.parts.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        """What follows a block begins on a new line."""
-        self._unseen = max(0, self._unseen - (tag in _UNSEEN))
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        """Words, unless they are a style or a script."""
-        if not self._unseen:
-            self.parts.append(data)
