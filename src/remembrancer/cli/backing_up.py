@@ -10,11 +10,12 @@ import typer
 from remembrancer.cli.connection import PathOption
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
+from remembrancer.cli.standard_streams import named_file
 from remembrancer.server import Backup, default_path
 from remembrancer.server import backup as make_backup
 from remembrancer.server import restore_backup as bring_back
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", callback=named_file, help="The backup.")]
 
 
 async def backup(

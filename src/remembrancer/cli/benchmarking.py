@@ -26,6 +26,7 @@ from remembrancer.cli.benchmark_report import (
 from remembrancer.cli.connection import Address, Server, open_database
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output
+from remembrancer.cli.standard_streams import named_file
 from remembrancer.graph.namespaces import remove_namespace
 from remembrancer.hierarchy import RuleBasedExtractor
 from remembrancer.hierarchy.extraction.spacy import SpacyExtractor, load_pipeline
@@ -55,10 +56,12 @@ _EMBEDDERS: dict[BenchEmbedder, Callable[[], Embedder]] = {
 _RULES = "rules"
 _SPACY = "spacy:"
 
-DataOption = Annotated[Path, typer.Option("--data", metavar="FILE", help="The data: one JSON document.")]
+DataOption = Annotated[
+    Path, typer.Option("--data", metavar="FILE", callback=named_file, help="The data: one JSON document.")
+]
 OutOption = Annotated[
     Path,
-    typer.Option("--out", metavar="FOLDER", help="Where the runs go; made when it is not there."),
+    typer.Option("--out", metavar="FOLDER", callback=named_file, help="Where the runs go; made when it is not there."),
 ]
 
 

@@ -19,6 +19,7 @@ from remembrancer.cli.embedders import checked_name, embedder_to_read, embedder_
 from remembrancer.cli.extractors import Reader
 from remembrancer.cli.output import Output
 from remembrancer.cli.spelling import named
+from remembrancer.cli.standard_streams import named_file
 from remembrancer.graph import Database
 from remembrancer.graph.doctor import holds_records
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
@@ -33,6 +34,7 @@ PathOption = Annotated[
     Path | None,
     typer.Option(
         "--path",
+        callback=named_file,
         help="Folder of the local server's database; by default one among your application data.",
         rich_help_panel=PANEL,
     ),

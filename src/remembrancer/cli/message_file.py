@@ -20,14 +20,15 @@ from zipfile import is_zipfile
 
 import typer
 
+from remembrancer.cli.spelling import named
+from remembrancer.cli.standard_streams import STANDARD, STANDARD_INPUT
 from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, export_format, read_export
 from remembrancer.hierarchy.exports.archive import document_of
 from remembrancer.hierarchy.ingestion import as_message
 from remembrancer.records import InvalidInputError, Message
+from remembrancer.records.file import require_content
 from remembrancer.records.json_text import read_json
-
-STDIN = "-"
 
 
 class FileFormat(StrEnum):
@@ -78,21 +79,24 @@ def messages_in(
     """
     options = exports or ExportOptions()
     try:
-        is_archive = name != STDIN and is_zipfile(name)
+        is_archive = name != STANDARD and is_zipfile(name)
     except ValueError as error:  # NUL, or half a character
         raise InvalidInputError("FILE", f"{name!r} is the name of no file: {error}") from error
     if is_archive:
-        yield _exported(document_of(Path(name)), options, _EXPORTS.get(file_format))
+        with named(path="FILE"):
+            document = document_of(Path(name))
+        yield _exported(document, options, _EXPORTS.get(file_format))
         return
     with _opened(name) as file:
         lines = _lines(file, name)
         chosen = _BY_ENDING.get(Path(name).suffix.lower(), file_format) if file_format == "auto" else file_format
+        beginning = _beginning(lines)
+        require_content(beginning, name=STANDARD_INPUT if name == STANDARD else name, field="FILE")
+        lines = itertools.chain(beginning, lines)
         if chosen is FileFormat.AUTO:
-            beginning = _beginning(lines)
             chosen = FileFormat.JSONL if _is_a_message(beginning) else FileFormat.JSON
-            lines = itertools.chain(beginning, lines)
         if chosen is FileFormat.JSONL:
-            if name != STDIN and file.seekable():
+            if name != STANDARD and file.seekable():
                 for _ in _streamed(lines):
                     pass
                 file.seek(0)
@@ -106,7 +110,7 @@ def messages_in(
 
 @contextmanager
 def _opened(name: str) -> Iterator[TextIO]:
-    if name == STDIN:
+    if name == STANDARD:
         reader = io.TextIOWrapper(typer.get_binary_stream("stdin"), encoding="utf-8-sig", newline="\n")
         try:
             yield reader
@@ -125,7 +129,7 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
     number = 0
     try:
         while True:
-            with broken_off_by_a_signal() if name == STDIN else nullcontext():  # nobody may write for hours
+            with broken_off_by_a_signal() if name == STANDARD else nullcontext():  # nobody may write for hours
                 line = next(file, None)
             if line is None:
                 return

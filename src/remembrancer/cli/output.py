@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from signal import Signals
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 from rich.console import Console
@@ -32,7 +32,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.records import RemembranceError
+from remembrancer.records import InvalidInputError, RemembranceError
 from remembrancer.records.json_text import encodable
 
 # Controls but for tab and line feed, and the marks that turn the direction of the text around them.
@@ -56,10 +56,17 @@ class Output:
     ] = False
     told: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)  # not empty after a document
 
+    def aside(self) -> Output:
+        """The same with the answer on stderr, for a command whose stdout is the records themselves."""
+        return _Aside(json=self.json, debug=self.debug)
+
+    def _answers(self) -> Console:
+        return _stdout()
+
     def text(self, *lines: str | Text) -> None:
         """Lines for a reader, on stdout; nothing with `--json`."""
         if not self.json:
-            console = _stdout()
+            console = self._answers()
             for line in lines:
                 # Into a file or a pipe a line goes as it is; a terminal gets it broken between words.
                 console.print(printable(line), soft_wrap=not console.is_terminal)
@@ -77,7 +84,7 @@ class Output:
             table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
         for row in rows:
             table.add_row(*map(printable, row))
-        _stdout().print(table)
+        self._answers().print(table)
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The answer as JSON, on stdout; nothing without `--json`."""
@@ -155,6 +162,28 @@ class Output:
             logger.removeHandler(handler)
             logger.setLevel(before[0])
             logger.propagate = before[1]
+
+
+@dataclass(frozen=True)
+class _Aside(Output):
+    def _answers(self) -> Console:
+        return _stderr()
+
+
+@contextmanager
+def standard_output() -> Iterator[BinaryIO]:
+    """Stdout for bytes that are the answer. Unlike a report, an answer that nobody reads to its end is an error.
+
+    Raises:
+        InvalidInputError: It cannot be written; names FILE.
+    """
+    stream = typer.get_binary_stream("stdout")
+    try:
+        yield stream
+        stream.flush()
+    except OSError as error:
+        _go_on_unheard()  # else Python tries to write the rest when it ends
+        raise InvalidInputError("FILE", f"cannot write to standard output: {error.strerror or error}") from error
 
 
 def printable(text: str | Text) -> Text:

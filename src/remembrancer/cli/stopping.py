@@ -166,6 +166,13 @@ def broken_off_by_a_signal(*, holds: str | None = None) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def holds_when_stopped(what: str) -> None:
+    """Say what is true of the command that runs, should a signal end it from now on."""
+    stopping = _CURRENT.get()
+    if stopping is not None:
+        stopping.holds = what
+
+
 def what_holds(command: str) -> str:
     """What is true after a command of this name was stopped."""
     return _HOLDS.get(command, _READS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,12 +18,18 @@ from remembrancer.cli.connection import (
 )
 from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
-from remembrancer.cli.output import Output
+from remembrancer.cli.output import Output, standard_output
 from remembrancer.cli.spelling import named
+from remembrancer.cli.standard_streams import STANDARD, as_files
+from remembrancer.cli.stopping import broken_off_by_a_signal, holds_when_stopped
 from remembrancer.graph import Neo4jStore
 from remembrancer.lifecycle.foreign_import import ForeignReport
+from remembrancer.lifecycle.transfer_export import write_export
 from remembrancer.lifecycle.transfer_import import header_of, import_from
 from remembrancer.lifecycle.transfer_lines import TransferReport
+from remembrancer.records import InvalidInputError
+
+_CUT_OFF = "what went to standard output is cut off, and import refuses it; nothing has changed"
 
 
 class ImportFormat(StrEnum):
@@ -37,14 +43,20 @@ class ImportFormat(StrEnum):
 async def export(
     server: Server,
     output: Output,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file to write; it must not exist. - for standard output.")
+    ],
     namespace: NamespaceOption = NAMESPACE,
 ) -> ExitCode:
     """Write everything that a namespace holds to a file, as JSON Lines.
 
     Records with their embeddings, the audit trail, scored runs, verdicts of the gate and the notes of the durable
     tiers. import reads the file into another namespace, and an export of that one is the same file.
+
+    To standard output go the lines alone, and everything else to stderr. What is cut off there, import refuses.
     """
+    if file == STANDARD:
+        return await _export_to_stdout(server, output, namespace=namespace)
     async with open_memory(server, output, namespace=namespace, embedder=None) as memory:
         with output.counting("Writing lines") as progress, named(path="FILE"):
             report = await memory.export_to(file, progress=progress)
@@ -52,10 +64,29 @@ async def export(
     return ExitCode.FINE
 
 
+async def _export_to_stdout(server: Server, output: Output, *, namespace: str) -> ExitCode:
+    if output.json:
+        raise InvalidInputError("--json", "with - as the file the records are on stdout: leave one of them out")
+    holds_when_stopped(_CUT_OFF)
+    async with open_memory(server, output, namespace=namespace, embedder=None) as memory:
+        with output.counting("Writing lines") as progress, standard_output() as stdout:
+
+            def write(line: bytes) -> None:
+                with broken_off_by_a_signal(holds=_CUT_OFF):  # who reads may take hours
+                    stdout.write(line)
+
+            report = await write_export(memory.store, write, progress=progress)
+    _tell(output.aside(), report, namespace=namespace)
+    return ExitCode.FINE
+
+
 async def take_in(
     server: Server,
     output: Output,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="An export; of mem0 or Graphiti one or more.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="An export; of mem0 or Graphiti one or more. - for standard input."),
+    ],
     namespace: NamespaceOption = NAMESPACE,
     of: Annotated[
         ImportFormat, typer.Option("--format", help="Whose files these are: remembrancer, mem0 or graphiti.")
@@ -73,12 +104,14 @@ async def take_in(
     damaged line is named. An import that was cut off is run again with the same file.
     """
     if of is not ImportFormat.OWN:
-        async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
-            with output.counting("Taking in records") as progress, named(path="FILE", paths="FILE"):
-                told = await memory.import_foreign(
-                    files, format=of.value, vectors_by=vectors_by, skip_bad=skip_bad, progress=progress
-                )
-        _tell_foreign(output, told, namespace=namespace)
+        with as_files(files) as paths:
+            async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
+                with output.counting("Taking in records") as progress, named(path="FILE", paths="FILE"):
+                    told = await memory.import_foreign(
+                        paths, format=of.value, vectors_by=vectors_by, skip_bad=skip_bad, progress=progress
+                    )
+        names = dict(zip(map(str, paths), files, strict=True))
+        _tell_foreign(output, _as_typed(told, names), namespace=namespace)
         return ExitCode.FINE
     if len(files) != 1:
         raise typer.BadParameter("an export is one file.", param_hint="FILE")
@@ -86,18 +119,24 @@ async def take_in(
         raise typer.BadParameter(
             "--skip-bad and --vectors-by are for files of mem0 and Graphiti.", param_hint="--format"
         )
-    file = files[0]
-    with named(path="FILE"):
-        space = header_of(file).space
-    async with (
-        server.reach(output) as address,
-        open_database(address) as database,
-        Neo4jStore.open(database=database, namespace=namespace, space=space) as store,
-    ):
-        with output.counting("Storing lines") as progress, named(path="FILE"):
-            report = await import_from(store, file, progress=progress)
+    with as_files(files) as (file,):
+        with named(path="FILE"):
+            space = header_of(file).space
+        async with (
+            server.reach(output) as address,
+            open_database(address) as database,
+            Neo4jStore.open(database=database, namespace=namespace, space=space) as store,
+        ):
+            with output.counting("Storing lines") as progress, named(path="FILE"):
+                report = await import_from(store, file, progress=progress)
     _tell(output, report, namespace=namespace)
     return ExitCode.FINE
+
+
+def _as_typed(report: ForeignReport, names: Mapping[str, str]) -> ForeignReport:
+    """The report with the files called as they were typed."""
+    problems = tuple(one.model_copy(update={"file": names[one.file]}) for one in report.problems)
+    return report.model_copy(update={"problems": problems})
 
 
 def _tell_foreign(output: Output, report: ForeignReport, *, namespace: str) -> None:

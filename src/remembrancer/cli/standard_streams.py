@@ -1,0 +1,61 @@
+"""`-` in the place of a file: standard input or standard output, where a command can work with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import typer
+
+from remembrancer.cli.stopping import broken_off_by_a_signal
+from remembrancer.records import InvalidInputError
+from remembrancer.records.file import chunks, require_content
+
+STANDARD: Final = "-"
+STANDARD_INPUT: Final = "standard input"
+
+
+def named_file(path: Path | None) -> Path | None:
+    """A callback for what has to be a file or a folder with a name.
+
+    Raises:
+        BadParameter: It is `-`.
+    """
+    if path is not None and str(path) == STANDARD:
+        raise typer.BadParameter(
+            "this command neither reads standard input nor writes to standard output: name a file or a folder"
+        )
+    return path
+
+
+@contextmanager
+def as_files(names: Sequence[str]) -> Iterator[list[Path]]:
+    """Files to read more than once: what comes by standard input is kept in one, called so, to the end of the block.
+
+    Raises:
+        InvalidInputError: Standard input is empty, or named twice.
+    """
+    if STANDARD not in names:
+        yield [Path(name) for name in names]
+        return
+    if names.count(STANDARD) > 1:
+        raise InvalidInputError("FILE", f"{STANDARD} is there twice, and standard input can be read once")
+    with TemporaryDirectory(prefix="remembrancer-") as folder:
+        kept = Path(folder) / STANDARD_INPUT
+        with broken_off_by_a_signal(holds="nothing was stored"):  # nobody may write for hours
+            _keep(kept)
+        yield [kept if name == STANDARD else Path(name) for name in names]
+
+
+def _keep(target: Path) -> None:
+    try:
+        with target.open("wb+") as file:
+            for chunk in chunks(typer.get_binary_stream("stdin")):
+                file.write(chunk)
+            file.seek(0)
+            require_content(chunks(file), name=STANDARD_INPUT, field="FILE")
+    except OSError as error:
+        raise InvalidInputError("FILE", f"cannot keep {STANDARD_INPUT}: {error.strerror or error}") from error

@@ -1,0 +1,149 @@
+"""`-` is standard input or output where a command works with them, and no file anywhere; and empty files by all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOBODY = ["--uri", "bolt://localhost:1"]
+MEMORY = {"id": "1", "memory": "Ada sings.", "created_at": "2026-01-01"}
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the current one."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("content", ["", " \n\n", "\ufeff"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ingest", "a.jsonl"],
+        ["ingest", "a.json"],
+        ["ingest", "a"],
+        ["ingest", "a.json", "--format", "chatgpt"],
+        ["import", "a.jsonl"],
+    ],
+)
+def test_an_empty_file_is_told_in_the_same_words_by_every_command(
+    run: Run, here: Path, command: list[str], content: str
+) -> None:
+    file = command[1]
+    (here / file).write_text(content, encoding="utf-8")
+    ran = run(*command, *NOBODY)
+    assert (ran.code, ran.stdout, ran.stderr) == (2, "", f"error: FILE: {file} is empty\n")
+
+
+@pytest.mark.parametrize("command", [["ingest", "-"], ["ingest", "-", "--format", "jsonl"], ["import", "-"]])
+@pytest.mark.parametrize("content", ["", " \n\n"])
+def test_so_is_standard_input(run: Run, command: list[str], content: str) -> None:
+    ran = run(*command, *NOBODY, stdin=content)
+    assert (ran.code, ran.stdout, ran.stderr) == (2, "", "error: FILE: standard input is empty\n")
+
+
+def test_an_empty_backup_is_one_more(run: Run, here: Path) -> None:
+    (here / "a").touch()
+    ran = run("restore-backup", "a", "--path", "memory")
+    assert (ran.code, ran.stderr) == (2, f"error: FILE: {here / 'a'} is empty\n")
+    assert os.listdir(here) == ["a"]
+
+
+def test_empty_data_of_a_benchmark_are_one_more(run: Run, here: Path) -> None:
+    (here / "a").touch()
+    ran = run("bench", "extraction", "--data", "a", "--out", "out")
+    assert (ran.code, ran.stderr) == (2, "error: --data: a is empty\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["backup", "-"], "FILE"),
+        (["restore-backup", "-"], "FILE"),
+        (["bench", "extraction", "--data", "-", "--out", "out"], "--data"),
+        (["bench", "extraction", "--data", "data", "--out", "-"], "--out"),
+        (["status", "--path", "-"], "--path"),
+        (["up", "--path", "-"], "--path"),
+        (["ingest", "a", "--path", "-"], "--path"),
+        (["gate", "simulate", "--chart", "-"], "--chart"),
+    ],
+)
+def test_a_command_that_needs_a_name_refuses_the_sign_for_none(
+    run: Run, here: Path, command: list[str], name: str
+) -> None:
+    ran = run(*command)
+    assert (ran.code, ran.stdout, os.listdir(here)) == (2, "", [])
+    assert name in ran.stderr
+
+
+def test_records_and_a_document_cannot_both_be_on_stdout(run: Run, here: Path) -> None:
+    ran = run("export", "-", "--json", *NOBODY)
+    assert (ran.code, ran.document["error"]["type"], os.listdir(here)) == (2, "InvalidInputError", [])
+    assert ran.document["error"]["message"].startswith("--json: with - as the file the records are on stdout")
+
+
+def test_standard_input_is_read_once(run: Run) -> None:
+    ran = run("import", "-", "-", "--format", "mem0", *NOBODY, stdin="{}")
+    assert (ran.code, ran.stderr) == (2, "error: FILE: - is there twice, and standard input can be read once\n")
+
+
+def test_a_wrong_line_of_standard_input_is_named(run: Run) -> None:
+    ran = run("import", "-", *NOBODY, stdin="{}\n")
+    assert ran.code == 2
+    assert ran.stderr.startswith("error: line 1: not the header of an export")
+
+
+@pytest.mark.neo4j
+def test_an_empty_dump_of_another_memory_is_told_in_the_same_words(remember: Run, here: Path) -> None:
+    (here / "a.json").touch()
+    ran = remember("import", "a.json", "--format", "mem0", "--embedder", "none")
+    assert (ran.code, ran.stderr.splitlines()[-1]) == (2, "error: FILE: a.json is empty")
+
+
+@pytest.mark.neo4j
+def test_a_namespace_goes_through_a_pipe_into_another(filled: Run, run: Run, server: list[str], here: Path) -> None:
+    assert filled("export", "a.jsonl").code == 0
+    there = [*server, "--namespace", f"test-{uuid.uuid4()}"]
+    piped = filled("export", "-")
+    assert (piped.code, piped.stdout) == (0, (here / "a.jsonl").read_text(encoding="utf-8"))
+    assert "Not carried:" in piped.stderr
+    taken = run("import", "-", *there, "--json", stdin=piped.stdout)
+    assert (taken.code, taken.document["counts"]["episode"] > 0) == (0, True)
+    assert run("export", "-", *there).stdout == piped.stdout
+    assert os.listdir(here) == ["a.jsonl"]
+    run("forget", "--everything", "--yes", *there)
+
+
+@pytest.mark.neo4j
+def test_a_dump_of_another_memory_comes_by_standard_input(remember: Run) -> None:
+    lines = f"{json.dumps(MEMORY)}\n{json.dumps({'id': '2'})}\n"
+    arguments = ["import", "-", "--format", "mem0", "--embedder", "none"]
+    refused = remember(*arguments, stdin=lines)
+    assert (refused.code, refused.stderr.splitlines()[-1][:31]) == (2, "error: standard input, line 2: ")
+    taken = remember(*arguments, "--skip-bad", "--json", stdin=lines).document
+    assert (taken["created"]["fact"], [one["file"] for one in taken["problems"]]) == (1, ["-"])
+
+
+@pytest.mark.neo4j
+@pytest.mark.skipif(os.name != "posix", reason="a pipe is closed in another way there")
+def test_an_export_that_nobody_reads_to_its_end_says_so(filled: Run, server: list[str], namespace: str) -> None:
+    command = [sys.executable, "-m", "remembrancer.cli", "export", "-", "--namespace", namespace, *server]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        told = process.stderr.read().splitlines()
+        assert (process.wait(60), told) == (2, ["error: FILE: cannot write to standard output: Broken pipe"])
