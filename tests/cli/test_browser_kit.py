@@ -82,8 +82,8 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         ran = run("browser", "--kit", "--port", str(port))
-    assert (ran.code, ran.stdout) == (3, "")
-    assert ran.stderr == f"error: port {port} is taken by another program; name another port, or none\n"
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr == f"error: --port: {port} is taken by another program; name another port, or none\n"
 
 
 @pytest.mark.parametrize(

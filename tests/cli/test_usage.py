@@ -105,6 +105,38 @@ def test_an_error_under_json_is_a_document_too(run: Run) -> None:
     assert " ".join(ran.document["error"]["message"].split()) in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--json", "nonsense"], "--json"),
+        (["nonsense", "--json"], "nonsense"),
+        (["recall", "--json"], "TEXT"),
+        (["--json", "recall", "x"], "--json"),
+        (["recall", "x", "--jsonn", "--json"], "--jsonn"),
+        (["recall", "x", "--json", "--limit", "many"], "valid integer"),
+        (["recall", "x", "--embedder", "gpt", "--json"], "--embedder"),
+        (["recall", "x", "y", "--json"], "y"),
+        (["gate", "nonsense", "--json"], "nonsense"),
+        (["bench", "extraction", "--json"], "--data"),
+        (["import", "a", "b", "--json"], "an export is one file"),
+        (["backup", "-", "--json"], "standard input"),
+        (["recall", "x", "--json", *NOBODY, "--valid-at", "yesterday"], "--valid-at"),
+    ],
+)
+def test_wrong_usage_under_json_is_one_document_too(run: Run, arguments: list[str], message: str) -> None:
+    ran = run(*arguments)
+    assert ran.code == 2
+    error = ran.document["error"]
+    assert error["type"] in ("UsageError", "InvalidInputError")
+    assert message in error["message"]
+    assert ran.stderr
+
+
+def test_a_text_that_is_spelled_as_the_option_asks_for_no_document(run: Run) -> None:
+    ran = run("recall", "--limit", "many", "--", "--json")
+    assert (ran.code, ran.stdout) == (2, "")
+
+
 def test_debug_shows_where_an_error_comes_from(run: Run) -> None:
     with pytest.raises(ServerUnavailableError):
         run("migrate", "--debug", *NOBODY)
@@ -133,7 +165,11 @@ def test_without_its_packages_the_command_line_names_the_extra(package: str) -> 
     program = f"import sys; sys.modules[{package!r}] = None; from remembrancer.cli import main; main()"
     ran = started("-c", program)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.strip() == f"the command line needs the package '{package}': pip install \"remembrancer[cli]\""
+    told = f"the command line needs the package '{package}': pip install \"remembrancer[cli]\""
+    assert ran.stderr.strip() == told
+    under_json = started("-c", program, "recall", "x", "--json")
+    assert under_json.returncode == 1
+    assert json.loads(under_json.stdout) == {"error": {"type": "MissingPackageError", "message": told}}
 
 
 def test_importing_the_package_of_the_command_line_loads_none_of_its_packages() -> None:

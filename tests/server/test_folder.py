@@ -120,9 +120,10 @@ def test_a_kept_port_that_was_taken_is_replaced(folder: DatabaseFolder, listener
 def test_a_wanted_port_that_is_taken_is_an_error(folder: DatabaseFolder, listener: int) -> None:
     folder.prepare()
     assert not is_free(listener)
-    with pytest.raises(ServerUnavailableError, match=f"port {listener}, wanted for Bolt, is taken") as caught:
+    with pytest.raises(InvalidInputError, match=f"bolt_port: {listener} is taken by another program"):
         folder.choose_ports(bolt=listener, http=None, fresh=False)
-    assert caught.value.address == f"localhost:{listener}"
+    with pytest.raises(InvalidInputError, match=f"http_port: {listener} is taken by another program"):
+        folder.choose_ports(bolt=None, http=listener, fresh=False)
 
 
 def test_a_store_of_a_later_neo4j_is_left_alone(folder: DatabaseFolder) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from remembrancer.records import InvalidInputError, ServerUnavailableError
+from remembrancer.records import InvalidInputError
 from remembrancer.server import ServedKit, serve_kit
 from remembrancer.server._kit import kit_folder, saved_queries
 
@@ -156,7 +156,7 @@ def test_a_port_that_is_taken_is_told(family: socket.AddressFamily, host: str) -
         other.listen()
         port = other.getsockname()[1]
         with (
-            pytest.raises(ServerUnavailableError, match=f"port {port} is taken by another program"),
+            pytest.raises(InvalidInputError, match=f"port: {port} is taken by another program"),
             serve_kit(NEO4J, port=port),
         ):
             pass

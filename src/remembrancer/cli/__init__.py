@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from remembrancer.cli.early import watch_from_the_start
+from remembrancer.cli.early import error_document, wants_json, watch_from_the_start
 
 __all__ = ["main"]
 
@@ -18,5 +18,8 @@ def main() -> None:
         missing = (error.name or "").partition(".")[0]
         if missing not in ("rich", "typer"):
             raise
-        sys.exit(f'the command line needs the package {missing!r}: pip install "remembrancer[cli]"')
+        message = f'the command line needs the package {missing!r}: pip install "remembrancer[cli]"'
+        if wants_json(sys.argv[1:]):
+            sys.stdout.write(error_document("MissingPackageError", message))
+        sys.exit(message)
     application()

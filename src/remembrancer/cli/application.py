@@ -27,6 +27,7 @@ from remembrancer.cli.rereading import retry_extraction
 from remembrancer.cli.resolving import conflicts, resolve
 from remembrancer.cli.showing import show
 from remembrancer.cli.transferring import export, take_in
+from remembrancer.cli.usage import AllCommands
 
 _SERVER = "The local server"
 _DATABASE = "The database"
@@ -64,6 +65,7 @@ _COMMANDS: tuple[tuple[str, Coroutine], ...] = (
 
 application = typer.Typer(
     name="remembrancer",
+    cls=AllCommands,
     help="A temporal memory for AI agents that lives in Neo4j.",
     epilog=EXPLAINED,
     no_args_is_help=True,

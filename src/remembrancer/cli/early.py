@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Final
 
@@ -24,11 +25,20 @@ def watch_from_the_start() -> None:
             signal.signal(one, nothing_begun)
 
 
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the answer is to be JSON, of a command line that nobody has read yet: behind `--` come no options."""
+    return "--json" in itertools.takewhile(lambda one: one != "--", arguments)
+
+
+def error_document(kind: str, message: str) -> str:
+    """What stdout tells of an error then."""
+    return json.dumps({"error": {"type": kind, "message": message}}, indent=2) + "\n"
+
+
 def nothing_begun(number: int, _: FrameType | None) -> None:
     """End the process, which has done nothing yet: one line on stderr, and with `--json` a document as well."""
     message = f"stopped by {signal.Signals(number).name}: nothing had begun"
     os.write(sys.stderr.fileno(), f"{message}\n".encode())
-    if "--json" in sys.argv:
-        document = {"error": {"type": "Stopped", "message": message}}
-        os.write(sys.stdout.fileno(), f"{json.dumps(document, indent=2)}\n".encode())
+    if wants_json(sys.argv[1:]):
+        os.write(sys.stdout.fileno(), error_document("Stopped", message).encode())
     os._exit(128 + number)  # nothing is open, and an exception here could be taken for one of an import

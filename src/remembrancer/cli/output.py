@@ -103,9 +103,10 @@ class Output:
         console.print(printable(message), style="dim", soft_wrap=not console.is_terminal)
 
     def error(self, error: RemembranceError) -> None:
-        """An error: one line on stderr, and with `--json` a document as well."""
+        """An error: one line on stderr, and with `--json` a document as well, unless the answer was told before."""
         _stderr().print(Text.assemble(("error: ", "bold red"), _visible(" ".join(str(error).split()))), soft_wrap=True)
-        self.document({"error": {"type": type(error).__name__, "message": str(error)}})
+        if not self.told:
+            self.document({"error": {"type": type(error).__name__, "message": str(error)}})
 
     def stopped(self, by: Signals, holds: str) -> None:
         """That a signal has ended the command, and what holds: likewise, unless the answer was told before."""

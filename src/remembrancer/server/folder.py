@@ -271,14 +271,12 @@ class DatabaseFolder:
             fresh: Do not take those of the last time.
 
         Raises:
-            ServerUnavailableError: A port that was asked for is in use.
+            InvalidInputError: A port that was asked for is in use; names `bolt_port` or `http_port`.
+            ServerUnavailableError: No free one was found.
         """
-        for name, port in (("Bolt", bolt), ("HTTP", http)):
+        for name, port in (("bolt_port", bolt), ("http_port", http)):
             if port is not None and not is_free(port):
-                raise ServerUnavailableError(
-                    f"port {port}, wanted for {name}, is taken by another program; name another port, or none",
-                    address=f"localhost:{port}",
-                )
+                raise InvalidInputError(name, f"{port} is taken by another program; name another port, or none")
         last = None if fresh else self._last_ports()
         chosen_bolt = bolt or self._free_port(last.bolt if last else None, taken=http)
         chosen = Ports(bolt=chosen_bolt, http=http or self._free_port(last.http if last else None, taken=chosen_bolt))

@@ -87,8 +87,9 @@ def serve_kit(uri: str, *, username: str = "neo4j", port: int | None = None) -> 
         port: The port to listen on. Left out: a free one.
 
     Raises:
-        InvalidInputError: An address that is none, or a port outside 1 to 65,535.
-        ServerUnavailableError: The port is taken, or not for this user to listen on.
+        InvalidInputError: An address that is none, or a port that is outside 1 to 65,535, taken, or not for this user
+            to listen on.
+        ServerUnavailableError: No port was named, and no free one found.
     """
     if port is not None and not 1 <= port <= 65_535:
         raise InvalidInputError("port", f"must be 1 to 65,535, got {port!r}")
@@ -240,9 +241,9 @@ def _listeners(port: int | None) -> list[_Listener]:
             if is_taken and port is None:
                 continue
             problem = "is taken by another program" if is_taken else f"cannot be listened on: {error.strerror}"
-            raise ServerUnavailableError(
-                f"port {port or 0} {problem}; name another port, or none", address=f"localhost:{port or 0}"
-            ) from error
+            if port is None:
+                raise ServerUnavailableError(f"a port of localhost {problem}", address="localhost") from error
+            raise InvalidInputError("port", f"{port} {problem}; name another port, or none") from error
     raise ServerUnavailableError(f"no free port found among {TRIES} tried on localhost")
 
 

@@ -47,9 +47,10 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     Returns as soon as the JVM runs, long before it answers.
 
     Raises:
-        ServerUnavailableError: No Java, no jars, a port taken, a store of a later Neo4j, a full disk, or the supervisor
+        ServerUnavailableError: No Java, no jars, a store of a later Neo4j, a full disk, or the supervisor
             did not come up.
-        InvalidInputError: A size of heap or page cache that is none, or an environment variable that has no such value.
+        InvalidInputError: A size of heap or page cache that is none, a port that was asked for and is taken, or an
+            environment variable that has no such value.
     """
     folder.check_version(NEO4J_VERSION)
     folder.check_room()

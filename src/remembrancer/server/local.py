@@ -122,7 +122,8 @@ class LocalServer:
 
         Raises:
             ServerUnavailableError: It could not be started or joined; the message says why and what to do.
-            InvalidInputError: An argument that cannot be used, or a folder that holds something else.
+            InvalidInputError: An argument that cannot be used, a port that is taken among them, or a folder that holds
+                something else.
         """
         if linger is not None and not 0 <= linger <= 86_400:
             raise InvalidInputError("linger", f"must be 0 to 86,400 seconds or None, got {linger!r}")
