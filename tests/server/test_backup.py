@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import hashlib
 import io
 import os
 import tarfile
@@ -11,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Memory
-from remembrancer.records import InvalidInputError, RecordBatch, ServerUnavailableError
-from remembrancer.server import LocalServer, backup, restore_backup, status
+from remembrancer.records import InvalidInputError, RecordBatch, RemembranceError, ServerUnavailableError
+from remembrancer.server import Backup, LocalServer, backup, restore_backup, status
+from remembrancer.server.administration import Administration
 from remembrancer.server.backup import read_manifest
 from remembrancer.testing.samples import entity, episode, fact, message
 
@@ -50,6 +53,85 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     for file in (tmp_path / "file", tmp_path / "nothing"):
         with pytest.raises(InvalidInputError, match="file"):
             read_manifest(file)
+
+
+def backup_of(dump: bytes, file: Path, *, sha256: str | None = None) -> Path:
+    """A backup as it should be, but for what is in it."""
+    digest = hashlib.sha256(dump).hexdigest() if sha256 is None else sha256
+    made = Backup(
+        remembrancer_backup=1,
+        made_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
+        neo4j="2026.01.0",
+        remembrancer="1.0",
+        bytes=len(dump),
+        sha256=digest,
+    )
+    with tarfile.open(file, "w") as tar:
+        for name, content in (("backup.json", made.model_dump_json().encode()), ("neo4j.dump", dump)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    return file
+
+
+class Failing:
+    """Tools of Neo4j that refuse every dump."""
+
+    def halt(self) -> None: ...
+
+    def check(self) -> None: ...
+
+    def run(self, home: Path, *command: str) -> None:
+        raise RemembranceError(f"{command[1]} of {home.name} failed")
+
+
+def all_in(folder: Path) -> list[str]:
+    return sorted(str(one.relative_to(folder)) for one in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("damage", ["no file", "empty", "no tar", "another dump", "no dump"])
+async def test_a_backup_that_is_refused_leaves_no_folder(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "file"
+    if damage == "another dump":
+        backup_of(b"dump", file, sha256="0" * 64)
+    elif damage == "no dump":
+        archive(file, "backup.json", read_manifest(backup_of(b"", file)).model_dump_json().encode())
+    elif damage != "no file":
+        file.write_bytes(b"" if damage == "empty" else b"not a tar")
+    before = all_in(tmp_path)
+    with pytest.raises(InvalidInputError, match=r"^file: "):
+        await restore_backup(file, tmp_path / "new" / "memory")
+    assert all_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("holds", ["a file of somebody", "a database", "nothing, it is a file"])
+async def test_a_folder_that_is_taken_stays_as_it_is(tmp_path: Path, holds: str) -> None:
+    file, path = backup_of(b"dump", tmp_path / "file"), tmp_path / "memory"
+    if holds == "nothing, it is a file":
+        path.touch()
+    else:
+        (path / "data" / "databases" if holds == "a database" else path / "mine").mkdir(parents=True)
+    before = all_in(tmp_path)
+    with pytest.raises(InvalidInputError, match=r"^path: "):
+        await restore_backup(file, path)
+    assert all_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_a_folder_made_for_a_restore_that_fails_goes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    async def failing(_: object) -> Failing:
+        return Failing()
+
+    monkeypatch.setattr(Administration, "of", failing)
+    file, path = backup_of(b"dump", tmp_path / "file"), tmp_path / "new" / "memory"
+    if is_there:
+        path.mkdir(parents=True)
+    before = all_in(tmp_path)
+    with pytest.raises(RemembranceError, match="load of new failed"):
+        await restore_backup(file, path)
+    assert all_in(tmp_path) == before
 
 
 async def test_a_folder_without_a_database_has_no_backup(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from pydantic import BaseModel, ConfigDict
 from remembrancer._version import __version__
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.records.file import chunks, require_absolute_path, require_content
-from remembrancer.server.administration import Administration
+from remembrancer.server.administration import Administration, HaltedError
 from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.exclusive import exclusive
 from remembrancer.server.folder import DatabaseFolder, version_numbers, write_private
@@ -94,7 +95,8 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
 async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[str], *, force: bool = False) -> Backup:
     """Make the database of a folder from a backup; it is checked before it takes its place, in one step.
 
-    Killed at any moment, the folder has what it had before, or all of the backup.
+    Killed at any moment, the folder has what it had before, or all of the backup. A file that is damaged is refused
+    before anything is made; a folder that was made for a restore that fails goes again.
 
     Args:
         file: The backup.
@@ -102,7 +104,8 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
         force: Replace the database that the folder has.
 
     Raises:
-        InvalidInputError: The file is no backup, damaged or of a later Neo4j; or the folder has a database already.
+        InvalidInputError: The file is no backup, damaged or of a later Neo4j; or the folder has a database already, or
+            holds something else.
         ServerUnavailableError: Others use the server of the folder, or the folder cannot be written.
         RemembranceError: The dump could not be loaded, or its check failed. The folder is as it was.
     """
@@ -110,12 +113,36 @@ async def restore_backup(file: str | os.PathLike[str], path: str | os.PathLike[s
     made = await asyncio.to_thread(read_manifest, source)
     if folder.has_database and not force:
         raise InvalidInputError("path", f"{folder.path} has a database already; `force` (`--force`) replaces it")
+    folder.check_free()
+    halted = threading.Event()
+    await seen_through(asyncio.to_thread(_examine, source, made, halted), halt=halted.set)
     tools = await Administration.of(folder)
-    folder.prepare()
-    async with _at_rest(folder, "restore"):
-        folder.credentials()
-        await seen_through(asyncio.to_thread(_load, folder, source, made, tools), halt=tools.halt)
+    with _unmade_by_failure(folder):
+        folder.prepare()
+        async with _at_rest(folder, "restore"):
+            folder.credentials()
+            await seen_through(asyncio.to_thread(_load, folder, source, made, tools), halt=tools.halt)
     return made
+
+
+@contextmanager
+def _unmade_by_failure(folder: DatabaseFolder) -> Iterator[None]:
+    """A block after whose failure a folder that was empty, or none, is so again."""
+    had = folder.path.exists()
+    if had and any(folder.path.iterdir()):
+        yield  # what does not succeed is taken back by `settle`
+        return
+    missing = [] if had else [one for one in (folder.path, *folder.path.parents) if not one.exists()]
+    try:
+        yield
+    except BaseException:
+        if not folder.has_database:
+            for left in folder.path.iterdir() if folder.path.exists() else ():
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+            with suppress(OSError):  # somebody else has put something there
+                for one in missing:
+                    one.rmdir()
+        raise
 
 
 def read_manifest(file: Path) -> Backup:
@@ -223,16 +250,41 @@ def _load(folder: DatabaseFolder, source: Path, made: Backup, tools: Administrat
         ) from error
 
 
+def _examine(source: Path, made: Backup, halted: threading.Event) -> None:
+    """See that the dump is the one that was made, without keeping it."""
+
+    def check() -> None:
+        if halted.is_set():
+            raise HaltedError
+
+    try:
+        for _ in _dumped(source, made, check):
+            pass
+    except OSError as error:
+        raise InvalidInputError("file", f"{source} cannot be read: {error.strerror or error}") from error
+
+
 def _unpack(source: Path, made: Backup, dump: Path, tools: Administration) -> None:
+    with dump.open("wb") as file:
+        for chunk in _dumped(source, made, tools.check):
+            file.write(chunk)
+
+
+def _dumped(source: Path, made: Backup, check: Callable[[], None]) -> Iterator[bytes]:
+    """The dump in a backup, piece by piece; between two of them `check` may end it.
+
+    Raises:
+        InvalidInputError: At its end at the latest: it is not the one that was made.
+    """
     digest = hashlib.sha256()
     try:
-        with tarfile.open(source, "r:") as tar, dump.open("wb") as file:
+        with tarfile.open(source, "r:") as tar:
             member = tar.getmember(DUMP)
             content = tar.extractfile(member) if member.isreg() else None
             while content is not None and (chunk := content.read(_CHUNK)):
-                tools.check()
+                check()
                 digest.update(chunk)
-                file.write(chunk)
+                yield chunk
     except (tarfile.TarError, KeyError, ValueError, OverflowError) as error:
         raise InvalidInputError("file", f"{source} is damaged: {error}") from error
     if digest.hexdigest() != made.sha256:

@@ -164,6 +164,21 @@ class DatabaseFolder:
                 f"cannot use {self.path} as a database folder: {error}", address=str(self.path)
             ) from error
 
+    def check_free(self) -> None:
+        """See that a database can be made in the folder, which need not exist; nothing is made.
+
+        Raises:
+            InvalidInputError: It is no folder, or holds something else.
+            ServerUnavailableError: It cannot be looked at.
+        """
+        try:
+            if self.path.exists() and not self._credentials_file.exists():
+                self._check_ours()
+        except NotADirectoryError as error:
+            raise InvalidInputError("path", f"{self.path} is no folder") from error
+        except OSError as error:
+            raise ServerUnavailableError(f"cannot use {self.path}: {error}", address=str(self.path)) from error
+
     def _check_ours(self) -> None:
         ours = {"conf", "data", "logs", "run", "start.lock", "supervisor.lock", "ports.json", "credentials.json"}
         ours |= {"server.json", "server.part", "credentials.part", "ports.part", "import", "plugins", "licenses", "lib"}
