@@ -31,6 +31,9 @@
 // why: two searches that know the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
 // of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
 // the messages that it cites, unless it only repeats their words, and for itself where it cites none that is stored.
+// The full-text index only proposes: its scores rest on how rare a word is in all namespaces together. What was found is ranked
+// by BM25 (k1 1.2, b 0.75, lengths in characters) with what was found as the collection; 2.2 is k1 + 1, 0.3 and 0.9 are
+// k1 (1 - b) and k1 b.
 // Messages without a conversation around them (documents) get a second step: the best of them search on with their own vectors
 // and names, which finds what a question only reaches through another text.
 CYPHER 25
@@ -47,69 +50,79 @@ CALL (text, words) {
   CALL (text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
       WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
-    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+    RETURN m, 2 * s - 1 AS near, null AS fc, null AS said
    UNION ALL
     WITH text, words WHERE text <> ''
     WITH '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')' AS query
     CALL (query) {
-      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node, score
-      RETURN collect([node, score, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node
+      RETURN collect([node, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
     }
     CALL (query, page) {
-      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[2])
+      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[1])
       UNWIND page AS x
-      RETURN x[0] AS node, x[1] AS score
+      RETURN x[0] AS node
      UNION ALL                                       // a full page, and some of it of another time: look behind it
-      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[2])
-      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node, score
+      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[1])
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node
       WHERE node.timestamp <= $valid_at AND node.recorded_at <= $believed_at
-      RETURN node, score LIMIT $message_limit
+      RETURN node LIMIT $message_limit
     }
-    RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+    RETURN node AS m, null AS near, null AS fc, null AS said
    UNION ALL
     UNWIND $windows AS w
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
       WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
-    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+    RETURN m, 2 * s - 1 AS near, null AS fc, null AS said
    UNION ALL
     CALL (text) {
       MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
         WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
           AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
-      RETURN f, 2 * s - 1 AS c, null AS b
+      RETURN f, 2 * s - 1 AS c
      UNION ALL
       WITH text WHERE text <> ''
       WITH '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')' AS query
       CALL (query) {
-        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node, score
-        RETURN collect([node, score, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node
+        RETURN collect([node, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
           AND (node.live OR $include_invalidated OR node.closed_at > $believed_at), false)]) AS page
       }
       CALL (query, page) {
         UNWIND page AS x
-        WITH x, page WHERE x[2] AND (size(page) < $fact_limit OR all(x IN page WHERE x[2]))
-        RETURN x[0] AS node, x[1] AS score
+        WITH x, page WHERE x[1] AND (size(page) < $fact_limit OR all(x IN page WHERE x[1]))
+        RETURN x[0] AS node
        UNION ALL
-        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[2])
-        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node, score
+        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[1])
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node
         WHERE NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
           AND (node.live OR $include_invalidated OR node.closed_at > $believed_at)
-        RETURN node, score LIMIT $fact_limit
+        RETURN node LIMIT $fact_limit
       }
-      RETURN node AS f, null AS c, score AS b
+      RETURN node AS f, null AS c
     }
-    WITH f, max(c) AS c, max(b) AS b
+    WITH f, max(c) AS c
     WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
-    WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
+    WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near
     OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
-    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
+    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near,
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN f.content END AS said
   }
-  WITH m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+  WITH m, max(near) AS near, coalesce(max(fc), 0.0) AS fc, collect(said) AS said
   WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-  WITH m, near, b, fc, fb,
-       coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
-  RETURN collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS top_text, min(near) AS lowest
+  RETURN collect({m: m, near: near, fc: fc, said: [x IN said | ' ' + toLower(x) + ' '], low: ' ' + toLower(m.content) + ' ',
+    c: coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0)}) AS found
+}
+CALL (found, needles) {                              // words: BM25, with what was found as the collection
+  WITH found, CASE WHEN found = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN found | s + size(h.low)) / size(found) END AS mean,
+       [x IN needles | [x, log(1 + size(found) / (1.0 + size([h IN found WHERE h.low CONTAINS x])))]] AS spread
+  UNWIND found AS h
+  WITH h, reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
+    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean)) AS b,
+    [t IN h.said | reduce(s = 0.0, y IN [x IN spread WHERE t CONTAINS x[0] | [x[1], size(split(t, x[0])) - 1]] |
+      s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(t) / mean))] AS fbs
+  WITH h {.m, .near, .fc, .c, .low, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
+  RETURN collect(h {.*, link: null}) AS first, max(h.b) AS top_text, min(h.near) AS lowest
 }
 WITH named, needles, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
 CALL (first, top_text) {                             // second step: from what stands alone, without a conversation around it
@@ -118,31 +131,35 @@ CALL (first, top_text) {                             // second step: from what s
   WITH h WHERE h.m.context = '' AND h.m.embedding_1 IS NOT NULL
   RETURN collect(h.m) AS seeds
 }
-CALL (seeds, text, words) {
+CALL (seeds, text, words, needles) {
   UNWIND range(0, size(seeds) - 1) AS rank
-  WITH rank, seeds[rank] AS seed, text, words
+  WITH rank, seeds[rank] AS seed, text, words, needles
   CALL (seed, text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
-      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed) SCORE AS s
-    RETURN m, null AS b
-   UNION ALL
+      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed)
+    RETURN m
+   UNION
     WITH text, reduce(t = words, x IN seed.names | t + ' ' + x) AS wider WHERE trim(text + wider) <> ''
     CALL db.index.fulltext.queryNodes('message_text',
-      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node, score
-    RETURN node AS m, score AS b
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node
+    RETURN node AS m
   }
-  WITH rank, seed, m, coalesce(max(b), 0.0) AS b
-  WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
-  WITH rank, seed, collect({m: m, b: b}) AS reached, CASE WHEN max(b) > 0 THEN max(b) ELSE 1.0 END AS top
+  WITH rank, seed, needles, m WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
+  WITH rank, seed, needles + [x IN coalesce(seed.names, []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: ' ' + toLower(m.content) + ' '}) AS reached
+  WITH rank, seed, reached, CASE WHEN reached = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN reached | s + size(h.low)) / size(reached) END AS mean,
+       [x IN wider | [x, log(1 + size(reached) / (1.0 + size([h IN reached WHERE h.low CONTAINS x])))]] AS spread
+  WITH rank, seed, [h IN reached | {m: h.m, b: reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
+    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean))}] AS reached
+  WITH rank, seed, reached, reduce(top = 0.0, x IN reached | CASE WHEN x.b > top THEN x.b ELSE top END) AS top
   UNWIND reached AS x
-  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, link:
+  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, low: null, link:
     $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
-    + $weights.hop_text * x.b / top - $weights.hop_rank * rank}) AS second
+    + $weights.hop_text * x.b / CASE WHEN top > 0 THEN top ELSE 1.0 END - $weights.hop_rank * rank}) AS second
 }
 CALL (first, second, needles, lowest) {
   UNWIND first + second AS h
-  WITH h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link
-  WITH m, near, b, fc, fb, link, ' ' + toLower(m.content) + ' ' AS low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
+  WITH h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link, max(h.low) AS low
+  WITH m, near, b, fc, fb, link, coalesce(low, ' ' + toLower(m.content) + ' ') AS low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
        coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
   WITH near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
        hop: CASE WHEN link IS NULL THEN 0.0 WHEN c + link > floor THEN c + link - floor ELSE 0.0 END,

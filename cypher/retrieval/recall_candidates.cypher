@@ -31,105 +31,119 @@ WITH n WHERE n.left_embedding_1 IS NULL              // no row for who still sea
 WITH coalesce(n.speakers, []) AS names
 WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
 WITH CASE WHEN wanted = [] THEN $terms ELSE wanted END AS wanted, named      // a question of nothing but names is searched for
-WITH named, 
+WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles,
      reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
-WITH named, words,
+WITH named, needles, words,
      CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
 CALL (text, words) {
   CALL (text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
       WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
-    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+    RETURN m, 2 * s - 1 AS near, null AS fc, null AS said
    UNION ALL
     WITH text, words WHERE text <> ''
     WITH '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')' AS query
     CALL (query) {
-      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node, score
-      RETURN collect([node, score, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node
+      RETURN collect([node, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
     }
     CALL (query, page) {
-      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[2])
+      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[1])
       UNWIND page AS x
-      RETURN x[0] AS node, x[1] AS score
+      RETURN x[0] AS node
      UNION ALL                                       // a full page, and some of it of another time: look behind it
-      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[2])
-      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node, score
+      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[1])
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node
       WHERE node.timestamp <= $valid_at AND node.recorded_at <= $believed_at
-      RETURN node, score LIMIT $message_limit
+      RETURN node LIMIT $message_limit
     }
-    RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+    RETURN node AS m, null AS near, null AS fc, null AS said
    UNION ALL
     UNWIND $windows AS w
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
       WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
-    RETURN m, 2 * s - 1 AS near, null AS b, null AS fc, null AS fb
+    RETURN m, 2 * s - 1 AS near, null AS fc, null AS said
    UNION ALL
     CALL (text) {
       MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
         WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
           AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
-      RETURN f, 2 * s - 1 AS c, null AS b
+      RETURN f, 2 * s - 1 AS c
      UNION ALL
       WITH text WHERE text <> ''
       WITH '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')' AS query
       CALL (query) {
-        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node, score
-        RETURN collect([node, score, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node
+        RETURN collect([node, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
           AND (node.live OR $include_invalidated OR node.closed_at > $believed_at), false)]) AS page
       }
       CALL (query, page) {
         UNWIND page AS x
-        WITH x, page WHERE x[2] AND (size(page) < $fact_limit OR all(x IN page WHERE x[2]))
-        RETURN x[0] AS node, x[1] AS score
+        WITH x, page WHERE x[1] AND (size(page) < $fact_limit OR all(x IN page WHERE x[1]))
+        RETURN x[0] AS node
        UNION ALL
-        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[2])
-        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node, score
+        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[1])
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node
         WHERE NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
           AND (node.live OR $include_invalidated OR node.closed_at > $believed_at)
-        RETURN node, score LIMIT $fact_limit
+        RETURN node LIMIT $fact_limit
       }
-      RETURN node AS f, null AS c, score AS b
+      RETURN node AS f, null AS c
     }
-    WITH f, max(c) AS c, max(b) AS b
+    WITH f, max(c) AS c
     WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
-    WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near, coalesce(b, 0.0) AS b
+    WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near
     OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
-    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
+    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near,
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN f.content END AS said
   }
-  WITH m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+  WITH m, max(near) AS near, coalesce(max(fc), 0.0) AS fc, collect(said) AS said
   WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-  WITH m, near, b, fc, fb,
-       coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
-  RETURN collect({m: m, near: near, b: b, fc: fc, fb: fb, c: c, link: null}) AS first, max(b) AS top_text, min(near) AS lowest
+  RETURN collect({m: m, near: near, fc: fc, said: [x IN said | ' ' + toLower(x) + ' '], low: ' ' + toLower(m.content) + ' ',
+    c: coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0)}) AS found
 }
-WITH named, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
+CALL (found, needles) {                              // words: BM25, with what was found as the collection
+  WITH found, CASE WHEN found = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN found | s + size(h.low)) / size(found) END AS mean,
+       [x IN needles | [x, log(1 + size(found) / (1.0 + size([h IN found WHERE h.low CONTAINS x])))]] AS spread
+  UNWIND found AS h
+  WITH h, reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
+    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean)) AS b,
+    [t IN h.said | reduce(s = 0.0, y IN [x IN spread WHERE t CONTAINS x[0] | [x[1], size(split(t, x[0])) - 1]] |
+      s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(t) / mean))] AS fbs
+  WITH h {.m, .near, .fc, .c, .low, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
+  RETURN collect(h {.*, link: null}) AS first, max(h.b) AS top_text, min(h.near) AS lowest
+}
+WITH named, needles, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
 CALL (first, top_text) {                             // second step: from what stands alone, without a conversation around it
   UNWIND first AS h
   WITH h, h.c + $weights.seed_text * h.b / top_text AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
   WITH h WHERE h.m.context = '' AND h.m.embedding_1 IS NOT NULL
   RETURN collect(h.m) AS seeds
 }
-CALL (seeds, text, words) {
+CALL (seeds, text, words, needles) {
   UNWIND range(0, size(seeds) - 1) AS rank
-  WITH rank, seeds[rank] AS seed, text, words
+  WITH rank, seeds[rank] AS seed, text, words, needles
   CALL (seed, text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
-      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed) SCORE AS s
-    RETURN m, null AS b
-   UNION ALL
+      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed)
+    RETURN m
+   UNION
     WITH text, reduce(t = words, x IN seed.names | t + ' ' + x) AS wider WHERE trim(text + wider) <> ''
     CALL db.index.fulltext.queryNodes('message_text',
-      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node, score
-    RETURN node AS m, score AS b
+      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node
+    RETURN node AS m
   }
-  WITH rank, seed, m, coalesce(max(b), 0.0) AS b
-  WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
-  WITH rank, seed, collect({m: m, b: b}) AS reached, CASE WHEN max(b) > 0 THEN max(b) ELSE 1.0 END AS top
+  WITH rank, seed, needles, m WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
+  WITH rank, seed, needles + [x IN coalesce(seed.names, []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: ' ' + toLower(m.content) + ' '}) AS reached
+  WITH rank, seed, reached, CASE WHEN reached = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN reached | s + size(h.low)) / size(reached) END AS mean,
+       [x IN wider | [x, log(1 + size(reached) / (1.0 + size([h IN reached WHERE h.low CONTAINS x])))]] AS spread
+  WITH rank, seed, [h IN reached | {m: h.m, b: reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
+    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean))}] AS reached
+  WITH rank, seed, reached, reduce(top = 0.0, x IN reached | CASE WHEN x.b > top THEN x.b ELSE top END) AS top
   UNWIND reached AS x
-  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, link:
+  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, low: null, link:
     $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
-    + $weights.hop_text * x.b / top - $weights.hop_rank * rank}) AS second
+    + $weights.hop_text * x.b / CASE WHEN top > 0 THEN top ELSE 1.0 END - $weights.hop_rank * rank}) AS second
 }
 CALL (first, second) {
   UNWIND first + second AS h

@@ -28,6 +28,9 @@
 // why: as retrieval.recall, for a memory without an embedder: a search that knows the namespace, then arithmetic over at most a few hundred rows. Names of speakers are taken out
 // of the text search, since their rarity in the database says nothing of their rarity in the conversation. A fact speaks for
 // the messages that it cites, unless it only repeats their words, and for itself where it cites none that is stored.
+// The full-text index only proposes: its scores rest on how rare a word is in all namespaces together. What was found is ranked
+// by BM25 (k1 1.2, b 0.75, lengths in characters) with what was found as the collection; 2.2 is k1 + 1, 0.3 and 0.9 are
+// k1 (1 - b) and k1 b.
 CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
@@ -37,60 +40,70 @@ WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles,
      reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
 WITH named, needles, words,
      CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
-CALL (text, words, needles) {
+CALL (text, words) {
   CALL (text, words) {
     WITH text, words WHERE text <> ''
     WITH '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(words) = '' THEN '' ELSE ' context:(' + words + ')^0.5' END + ')' AS query
     CALL (query) {
-      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node, score
-      RETURN collect([node, score, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit}) YIELD node
+      RETURN collect([node, coalesce(node.timestamp <= $valid_at AND node.recorded_at <= $believed_at, false)]) AS page
     }
     CALL (query, page) {
-      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[2])
+      WITH page WHERE size(page) < $message_limit OR all(x IN page WHERE x[1])
       UNWIND page AS x
-      RETURN x[0] AS node, x[1] AS score
+      RETURN x[0] AS node
      UNION ALL                                       // a full page, and some of it of another time: look behind it
-      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[2])
-      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node, score
+      WITH query, page WHERE size(page) >= $message_limit AND NOT all(x IN page WHERE x[1])
+      CALL db.index.fulltext.queryNodes('message_text', query, {limit: $message_limit * $further}) YIELD node
       WHERE node.timestamp <= $valid_at AND node.recorded_at <= $believed_at
-      RETURN node, score LIMIT $message_limit
+      RETURN node LIMIT $message_limit
     }
-    RETURN node AS m, null AS near, score AS b, null AS fc, null AS fb
+    RETURN node AS m, null AS near, null AS fc, null AS said
    UNION ALL
     CALL (text) {
       WITH text WHERE text <> ''
       WITH '+namespace_token:(' + $fact_tokens + ')^0 +(' + text + ')' AS query
       CALL (query) {
-        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node, score
-        RETURN collect([node, score, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit}) YIELD node
+        RETURN collect([node, coalesce(NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
           AND (node.live OR $include_invalidated OR node.closed_at > $believed_at), false)]) AS page
       }
       CALL (query, page) {
         UNWIND page AS x
-        WITH x, page WHERE x[2] AND (size(page) < $fact_limit OR all(x IN page WHERE x[2]))
-        RETURN x[0] AS node, x[1] AS score
+        WITH x, page WHERE x[1] AND (size(page) < $fact_limit OR all(x IN page WHERE x[1]))
+        RETURN x[0] AS node
        UNION ALL
-        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[2])
-        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node, score
+        WITH query, page WHERE size(page) >= $fact_limit AND NOT all(x IN page WHERE x[1])
+        CALL db.index.fulltext.queryNodes('fact_text', query, {limit: $fact_limit * $further}) YIELD node
         WHERE NOT node.quarantined AND node.valid_from <= $valid_at AND node.valid_until > $valid_at AND node.recorded_at <= $believed_at
           AND (node.live OR $include_invalidated OR node.closed_at > $believed_at)
-        RETURN node, score LIMIT $fact_limit
+        RETURN node LIMIT $fact_limit
       }
-      RETURN node AS f, null AS c, score AS b
+      RETURN node AS f, null AS c
     }
-    WITH f, max(c) AS c, max(b) AS b
+    WITH f, max(c) AS c
     WHERE f.recorded_at <= $believed_at AND (f.live OR $include_invalidated OR f.closed_at > $believed_at)
-    WITH f, 0.0 AS c, c AS near, coalesce(b, 0.0) AS b
+    WITH f, 0.0 AS c, c AS near
     OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
-    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near, CASE WHEN m IS NULL THEN b END AS b,
-           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN b END AS fb
+    RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near,
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN f.content END AS said
   }
-  WITH m, max(near) AS near, coalesce(max(b), 0.0) AS b, coalesce(max(fc), 0.0) AS fc, coalesce(max(fb), 0.0) AS fb
+  WITH m, max(near) AS near, coalesce(max(fc), 0.0) AS fc, collect(said) AS said
   WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-  WITH m, near, b, fc, fb, ' ' + toLower(m.content) + ' ' AS low
-  WITH {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: 0.0, near: near, b: b, fc: fc, fb: fb,
-        has: [x IN needles WHERE low CONTAINS x]} AS h
-  RETURN collect(h) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
+  RETURN collect({m: m, near: near, fc: fc, said: [x IN said | ' ' + toLower(x) + ' '], low: ' ' + toLower(m.content) + ' ',
+    c: 0.0}) AS found
+}
+CALL (found, needles) {                              // words: BM25, with what was found as the collection
+  WITH found, CASE WHEN found = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN found | s + size(h.low)) / size(found) END AS mean,
+       [x IN needles | [x, log(1 + size(found) / (1.0 + size([h IN found WHERE h.low CONTAINS x])))]] AS spread
+  UNWIND found AS h
+  WITH h, reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
+    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean)) AS b,
+    [t IN h.said | reduce(s = 0.0, y IN [x IN spread WHERE t CONTAINS x[0] | [x[1], size(split(t, x[0])) - 1]] |
+      s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(t) / mean))] AS fbs
+  WITH h {.m, .near, .fc, .c, .low, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
+  RETURN collect({m: h.m, e: coalesce(h.m.episode_id, h.m.id), p: coalesce(h.m.position, 0), c: h.c, near: h.near, b: h.b, fc: h.fc, fb: h.fb,
+    has: [x IN needles WHERE h.low CONTAINS x]}) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
 }
 WITH named, text, hits, CASE WHEN best > 0 THEN best ELSE 1.0 END AS best, CASE WHEN fbest > 0 THEN fbest ELSE 1.0 END AS fbest,
   CASE WHEN floor < $weights.floor THEN floor ELSE $weights.floor END AS floor,

@@ -1,18 +1,19 @@
 """Candidates for a recall, found in memory: the twin of what the database finds by its indexes.
 
-Vectors are compared exactly; the text search is BM25 (Robertson and Zaragoza, 2009; k1 1.2, b 0.75) over a message and,
-at half weight, the messages around it. A word counts where a word of the text begins with its stem, so ranks differ
-slightly from those of the database's analyzer.
+Vectors are compared exactly; the text search is BM25 over a message and, at half weight, the messages around it. A word
+counts where a word of the text begins with its stem, so who is found last may differ from what the database's analyzer
+finds. What was found is then ranked by its words alone, as the database does, with what was found as the collection:
+how rare a word is in all that is stored, by others too, has no part in a score.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from remembrancer.inmemory.collection import Collection
 from remembrancer.inmemory.graph import RecordGraph
 from remembrancer.ports.recall import Candidate, Candidates, Evidence, RecallQuestion
 from remembrancer.records import Fact, Message, RecordKind, cosine, is_valid_at
@@ -21,7 +22,6 @@ from remembrancer.records.recall_copies import context_around, mentions_time, na
 Nearest = Callable[[RecordKind, Sequence[float], int, Callable[[Any], bool]], Mapping[str, float]]
 """Ids and cosines of the nearest records of a kind that pass, at most so many."""
 
-_K1, _B = 1.2, 0.75
 _CONTEXT = 0.5
 _COUNTED = 50  # closed facts, and what each search finds at other times, at most
 
@@ -36,6 +36,8 @@ class _Found:
     fact_similarity: float = 0.0
     fact_rank: float = 0.0
     link: float | None = None
+    cited_by: list[str] = field(default_factory=list)
+    """Texts of the facts that speak for it."""
 
 
 class CandidateSearch:
@@ -59,6 +61,7 @@ class CandidateSearch:
         self._by_date()
         self._by_facts()
         near = [found.near for found in self._found.values() if found.near is not None]
+        self._rank_texts()
         self._by_links()
         return Candidates(
             tuple(self._candidate(found) for found in self._found.values()),
@@ -115,15 +118,14 @@ class CandidateSearch:
 
     def _by_text(self) -> None:
         said = [message for message in self._graph.messages.values() if self._said(message)]
-        ranks = self._text_ranks(said, self._needles)
-        for message, rank in ranks[: self._question.weights.near]:
-            self._at(message).text_rank = rank
+        for message in self._worded(said, self._needles)[: self._question.weights.near]:
+            self._at(message)
 
-    def _text_ranks(self, messages: Sequence[Message], needles: Sequence[str]) -> list[tuple[Message, float]]:
+    def _worded(self, messages: Sequence[Message], needles: Sequence[str]) -> list[Message]:
         own = _bm25([message.content for message in messages], needles)
         around = _bm25([self._context(message) for message in messages], needles)
         ranks = [(m, a + _CONTEXT * b) for m, a, b in zip(messages, own, around, strict=True) if a + b > 0]
-        return sorted(ranks, key=lambda pair: (-pair[1], pair[0].id))
+        return [message for message, _ in sorted(ranks, key=lambda pair: (-pair[1], pair[0].id))]
 
     def _by_facts(self) -> None:
         weights, embedding = self._question.weights, self._question.embedding
@@ -131,11 +133,10 @@ class CandidateSearch:
         held = [fact for fact in self._graph.facts.values() if self._holds(fact)]
         texts = _bm25([fact.content for fact in held], self._needles)
         ranked = sorted(((r, f) for r, f in zip(texts, held, strict=True) if r > 0), key=lambda p: (-p[0], p[1].id))
-        ranks = {fact.id: rank for rank, fact in ranked[: weights.near_facts]}
-        for fact_id in {**near, **ranks}:
-            self._speak_for(self._graph.facts[fact_id], near.get(fact_id), ranks.get(fact_id, 0.0))
+        for fact_id in dict.fromkeys([*near, *(fact.id for _, fact in ranked[: weights.near_facts])]):
+            self._speak_for(self._graph.facts[fact_id], near.get(fact_id))
 
-    def _speak_for(self, fact: Fact, near: float | None, rank: float) -> None:
+    def _speak_for(self, fact: Fact, near: float | None) -> None:
         cited = [self._graph.messages[m] for m in fact.source_message_ids if m in self._graph.messages]
         cited = [message for message in cited if message.timestamp <= self._question.valid_at]
         similarity = near if near is not None else self._similarity(fact)
@@ -145,10 +146,16 @@ class CandidateSearch:
             found = self._at(message)
             if fact.content not in message.content:
                 found.fact_similarity = max(found.fact_similarity, similarity)
-                found.fact_rank = max(found.fact_rank, rank)
+                found.cited_by.append(fact.content)
         if not cited:
-            found = self._at(fact)
-            found.near, found.text_rank = near, rank
+            self._at(fact).near = near
+
+    def _rank_texts(self) -> None:
+        listed = self._found.values()
+        collection = Collection([found.record.content for found in listed], self._needles)
+        for found in listed:
+            found.text_rank = collection.rank(found.record.content)
+            found.fact_rank = max(map(collection.rank, found.cited_by), default=0.0)
 
     def _by_links(self) -> None:
         if self._question.embedding is None:
@@ -171,13 +178,16 @@ class CandidateSearch:
         near = self._nearest("message", seed.embedding, weights.near_seed, self._said)
         said = [m for m in self._graph.messages.values() if self._said(m) and m.embedding is not None]
         needles = list(dict.fromkeys([*self._needles, *(f" {name}" for name in names_in(seed.content))]))
-        texts = {message.id: value for message, value in self._text_ranks(said, needles)[: weights.near_seed]}
-        reached = [record_id for record_id in {**near, **texts} if record_id != seed.id]
-        top = max((texts.get(record_id, 0.0) for record_id in reached), default=0.0) or 1.0
+        texts = [message.id for message in self._worded(said, needles)[: weights.near_seed]]
+        reached = [record_id for record_id in dict.fromkeys([*near, *texts]) if record_id != seed.id]
+        contents = {record_id: self._graph.messages[record_id].content for record_id in reached}
+        collection = Collection(list(contents.values()), needles)
+        ranks = {record_id: collection.rank(content) for record_id, content in contents.items()}
+        top = max(ranks.values(), default=0.0) or 1.0
         for record_id in reached:
             message = self._graph.messages[record_id]
             link = weights.hop_similarity * cosine(message.embedding or (), seed.embedding)
-            link += weights.hop_text * texts.get(record_id, 0.0) / top - weights.hop_rank * rank
+            link += weights.hop_text * ranks[record_id] / top - weights.hop_rank * rank
             found = self._at(message)
             found.link = link if found.link is None else max(found.link, link)
 
@@ -249,19 +259,6 @@ def _places(graph: RecordGraph) -> dict[str, tuple[str | None, int]]:
     return places
 
 
-def _bm25(texts: Iterable[str], needles: Sequence[str]) -> list[float]:
-    lowered = [f" {text.lower()} " for text in texts]
-    if not lowered or not needles:
-        return [0.0] * len(lowered)
-    lengths = [len(text.split()) for text in lowered]
-    mean = sum(lengths) / len(lengths) or 1.0
-    scores = [0.0] * len(lowered)
-    for needle in needles:
-        counts = [text.count(needle) for text in lowered]
-        holding = sum(count > 0 for count in counts)
-        rarity = math.log(1 + (len(lowered) - holding + 0.5) / (holding + 0.5))
-        for place, count in enumerate(counts):
-            if count:
-                norm = count + _K1 * (1 - _B + _B * lengths[place] / mean)
-                scores[place] += rarity * count * (_K1 + 1) / norm
-    return scores
+def _bm25(texts: Sequence[str], needles: Sequence[str]) -> list[float]:
+    collection = Collection(texts, needles)
+    return [collection.rank(text) for text in texts]

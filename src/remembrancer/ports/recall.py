@@ -143,7 +143,7 @@ class Candidate:
     Attributes:
         similarity: Cosine of question and evidence, 0 without vectors.
         was_near: Whether the vector search found it.
-        text_rank: BM25 over the text; 0 when the text search did not find it.
+        text_rank: BM25 over the text, with all candidates as the collection; 0 for what only a second step found.
         fact_similarity: Best cosine of a fact that cites it.
         fact_rank: Best BM25 of a fact that cites it.
         mentions_time: Whether its words tell a time.

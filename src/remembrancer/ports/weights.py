@@ -12,7 +12,7 @@ class RecallWeights(Request):
 
     Attributes:
         similarity: Cosine of question and message.
-        text: BM25 over a message and its context, divided by the best candidate's.
+        text: BM25 over a message, with the candidates as the collection, divided by the best candidate's.
         episode: Mean of the three best cosines in the message's episode, a missing one counting as the lowest hit or
             `floor`, whichever is less.
         episode_text: Best BM25 in the episode, divided by the best candidate's.
