@@ -48,7 +48,7 @@ def test_an_empty_file_is_told_in_the_same_words_by_every_command(
     assert (ran.code, ran.stdout, ran.stderr) == (2, "", f"error: FILE: {file} is empty\n")
 
 
-@pytest.mark.parametrize("command", [["ingest", "-"], ["ingest", "-", "--format", "jsonl"], ["import", "-"]])
+@pytest.mark.parametrize("command", [["ingest", "-"], ["ingest", "-", "--format", "json"], ["import", "-"]])
 @pytest.mark.parametrize("content", ["", " \n\n"])
 def test_so_is_standard_input(run: Run, command: list[str], content: str) -> None:
     ran = run(*command, *NOBODY, stdin=content)
@@ -111,6 +111,12 @@ def test_an_empty_dump_of_another_memory_is_told_in_the_same_words(remember: Run
     (here / "a.json").touch()
     ran = remember("import", "a.json", "--format", "mem0", "--embedder", "none")
     assert (ran.code, ran.stderr.splitlines()[-1]) == (2, "error: FILE: a.json is empty")
+
+
+@pytest.mark.neo4j
+def test_so_is_standard_input_that_is_read_as_it_comes(remember: Run) -> None:
+    ran = remember("ingest", "-", "--format", "jsonl", "--embedder", "none", stdin="\n")
+    assert (ran.code, ran.stderr.splitlines()[-1]) == (2, "error: FILE: standard input is empty")
 
 
 @pytest.mark.neo4j

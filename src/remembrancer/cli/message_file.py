@@ -88,12 +88,11 @@ def messages_in(
         yield _exported(document, options, _EXPORTS.get(file_format))
         return
     with _opened(name) as file:
-        lines = _lines(file, name)
+        lines = _with_content(_lines(file, name), name)
         chosen = _BY_ENDING.get(Path(name).suffix.lower(), file_format) if file_format == "auto" else file_format
-        beginning = _beginning(lines)
-        require_content(beginning, name=STANDARD_INPUT if name == STANDARD else name, field="FILE")
-        lines = itertools.chain(beginning, lines)
         if chosen is FileFormat.AUTO:
+            beginning = _beginning(lines)
+            lines = itertools.chain(beginning, lines)
             chosen = FileFormat.JSONL if _is_a_message(beginning) else FileFormat.JSON
         if chosen is FileFormat.JSONL:
             if name != STANDARD and file.seekable():
@@ -140,6 +139,13 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
         raise InvalidInputError("FILE", f"{name} is not UTF-8, after line {number}: {error}") from error
     except OSError as error:
         raise InvalidInputError("FILE", f"{name} cannot be read: {error.strerror or error}") from error
+
+
+def _with_content(lines: Iterator[str], name: str) -> Iterator[str]:
+    """The same lines; the first are not asked for before somebody asks for them here."""
+    beginning = _beginning(lines)
+    require_content(beginning, name=STANDARD_INPUT if name == STANDARD else name, field="FILE")
+    yield from itertools.chain(beginning, lines)
 
 
 def _beginning(lines: Iterator[str]) -> list[str]:
