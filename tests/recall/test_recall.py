@@ -101,6 +101,24 @@ async def test_the_store_ranks_as_the_plain_ranking_does(open_store: OpenStore) 
         assert found.candidates == plain.candidates
 
 
+@pytest.mark.parametrize("vectors", [True, False])
+async def test_what_another_namespace_stores_changes_no_score(open_store: OpenStore, vectors: bool) -> None:
+    mine = [
+        said("The ferry to Oslo leaves at noon, the ferry back at six."),
+        said("Kafka feeds the queue of the ferry office.", conversation="paper"),
+        said("The crane in Oslo was paid in May.", conversation="note"),
+    ]
+    theirs = [said(f"The ferry, the ferry {place}: the ferry.", conversation=f"log {place}") for place in range(40)]
+    memory = await memory_of(open_store, mine, vectors=vectors)
+    cited = await fact("the ferry office of Oslo is by the crane", source_message_ids=[mine[2].id])
+    await memory.store.write(RecordBatch(facts=[cited if vectors else cited.model_copy(update={"embedding": None})]))
+    alone = await memory.recall("Which ferry leaves Oslo, and what of kafka?", valid_at=NOON)
+    await memory_of(open_store, theirs, vectors=vectors)
+    beside = await memory.recall("Which ferry leaves Oslo, and what of kafka?", valid_at=NOON)
+    assert len(alone.hits) == len(mine)
+    assert [(hit.id, hit.parts) for hit in beside.hits] == [(hit.id, hit.parts) for hit in alone.hits]
+
+
 SCRIPTS = {
     "我昨天在东京买了一台新相机。": "东京 相机",
     "彼は東京タワーで写真を撮りました。": "写真",
