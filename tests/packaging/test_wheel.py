@@ -81,7 +81,7 @@ class TestContent:
         assert "License-Expression: Apache-2.0" in metadata
         assert "Requires-Python: >=3.11" in metadata
         assert "# remembrancer" in metadata
-        extras = "all charts cli langchain langgraph local minilm otel spacy testing wordllama"
+        extras = "all charts cli fast langchain langgraph local minilm otel spacy testing wordllama"
         for extra in extras.split():
             assert f"Provides-Extra: {extra}\n" in metadata
 
