@@ -13,7 +13,7 @@ from remembrancer.lifecycle import MemoryConsolidator, apply_plan, decay_score, 
 from remembrancer.records import Fact, InvalidInputError, PlanOutdatedError, RecordBatch
 from remembrancer.records.statement import Statement
 from remembrancer.testing import IndexedStore, OpenStore
-from remembrancer.testing.consolidation_contract import LEAST, facts_of_a_memory, filled
+from remembrancer.testing.consolidation_contract import LEAST, facts_of_a_memory, filled, shape
 from remembrancer.testing.samples import SPACE, day, direction, episode, fact, message, sample_id, theme
 
 STAMPS = {"recorded_at", "closed_at"}
@@ -103,6 +103,16 @@ class TestThemes:
         (left,) = await store.list_themes()
         assert left.fact_ids == (sample_id("fact", 1),)
         assert left.embedding == pytest.approx(direction(0))
+
+    async def test_too_many_to_compare_with_each_other_are_searched_for_with_the_same_plan(
+        self, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = await open_store(space=SPACE)
+        await store.write(RecordBatch(facts=[fact(n, embedding=direction(n // 3 + n % 3 / 100)) for n in range(1, 40)]))
+        compared = shape(await consolidator(store).plan())
+        monkeypatch.setattr("remembrancer.graph.survey._COMPARED_AT_MOST", 10)
+        assert shape(await consolidator(store).plan()) == compared
+        assert len(compared) > 20
 
     async def test_vectors_that_cancel_each_other_leave_a_theme_without_one(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)

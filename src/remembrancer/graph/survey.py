@@ -28,6 +28,9 @@ _FEW = 10
 _SEARCHES_A_STATEMENT = 250
 _STATEMENTS_AT_ONCE = 4  # the database runs one statement on one core
 _VECTORS_AT_ONCE = 1_000
+_COMPARED_AT_MOST = 500_000
+"""More facts are searched for one by one: their comparisons would take longer, since they grow with the square."""
+
 _VECTORS_HELD = 32_000
 """So many vectors are compared with all others while those are read once: 70 MB at 384 dimensions, cut forms too."""
 
@@ -81,14 +84,17 @@ class FactSurvey:
         """For each of these facts those of them near to it, nearest first; their vectors are compared here.
 
         A search costs milliseconds and screening a pair of vectors some nanoseconds, so up to some hundred thousand
-        facts it takes less to screen all pairs. What is held at once does not grow with their number, but for what is
-        found.
+        facts it takes less to screen all pairs. Of more than half a million none is compared: for all of them the index
+        must be asked. What is held at once does not grow with their number, but for what is found.
         """
         wanted = without_repeats(require_ids(fact_ids, field="fact_ids"))
         least = similarity(min_similarity) - SIMILARITY_TOLERANCE
-        nearness = Nearness(len(wanted), least=least, limit=whole_number(limit, field="limit", least=1))
+        most = whole_number(limit, field="limit", least=1)
         if self.space is None:
             return NearDuplicates({}, [])
+        if len(wanted) > _COMPARED_AT_MOST:
+            return NearDuplicates({}, list(wanted))
+        nearness = Nearness(len(wanted), least=least, limit=most)
         for start in range(0, len(wanted), _VECTORS_HELD):
             held: list[Block] = []
             async for places, vectors in _vectors(self, wanted, start):
