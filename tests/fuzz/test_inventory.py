@@ -70,6 +70,7 @@ OUR_OWN = {
     "graph.erasing": "rows of our own statements",
     "graph.inspection": "rows of our own statements, whose damage it tells",
     "graph.ledger": "rows of our own statements",
+    "graph.listed": "rows of our own statements",
     "graph.migrations": "names of files of this package",
     "graph.records": "rows of our own statements",
     "graph.serving": "rows of our own statements",

@@ -21,6 +21,7 @@ OPTIONAL = {
     "langchain-core": "langchain_core",
     "langgraph": "langgraph",
     "matplotlib": "matplotlib",
+    "neo4j-rust-ext": "neo4j._rust",
     "onnxruntime": "onnxruntime",
     "opentelemetry-api": "opentelemetry",
     "platformdirs": "platformdirs",
@@ -71,7 +72,7 @@ import importlib, pkgutil, sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in blocked:
+        if name in blocked or name.partition(".")[0] in blocked:
             raise ModuleNotFoundError(f"{name} is blocked", name=name)
 
 blocked = set(sys.argv[1].split(","))
