@@ -30,7 +30,7 @@
 // the messages that it cites, unless it only repeats their words, and for itself where it cites none that is stored.
 // The full-text index only proposes: its scores rest on how rare a word is in all namespaces together. What was found is ranked
 // by BM25 (k1 1.2, b 0.75, lengths in characters) with what was found as the collection; 2.2 is k1 + 1, 0.3 and 0.9 are
-// k1 (1 - b) and k1 b.
+// k1 (1 - b) and k1 b. The messages around one count by half: without vectors nothing else tells of them.
 CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.speakers, []) AS names
@@ -91,17 +91,17 @@ CALL (text, words) {
   WITH m, max(near) AS near, coalesce(max(fc), 0.0) AS fc, collect(said) AS said
   WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
   RETURN collect({m: m, near: near, fc: fc, said: [x IN said | ' ' + toLower(x) + ' '], low: ' ' + toLower(m.content) + ' ',
-    c: 0.0}) AS found
+    around: ' ' + toLower(coalesce(m.context, '')) + ' ', c: 0.0}) AS found
 }
 CALL (found, needles) {                              // words: BM25, with what was found as the collection
   WITH found, CASE WHEN found = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN found | s + size(h.low)) / size(found) END AS mean,
        [x IN needles | [x, log(1 + size(found) / (1.0 + size([h IN found WHERE h.low CONTAINS x])))]] AS spread
   UNWIND found AS h
-  WITH h, reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
-    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean)) AS b,
+  WITH h, [t IN [h.low, h.around] | reduce(s = 0.0, y IN [x IN spread WHERE t CONTAINS x[0] | [x[1], size(split(t, x[0])) - 1]] |
+    s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(t) / mean))] AS bs,
     [t IN h.said | reduce(s = 0.0, y IN [x IN spread WHERE t CONTAINS x[0] | [x[1], size(split(t, x[0])) - 1]] |
       s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(t) / mean))] AS fbs
-  WITH h {.m, .near, .fc, .c, .low, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
+  WITH h {.m, .near, .fc, .c, .low, b: bs[0] + 0.5 * bs[1], fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
   RETURN collect({m: h.m, e: coalesce(h.m.episode_id, h.m.id), p: coalesce(h.m.position, 0), c: h.c, near: h.near, b: h.b, fc: h.fc, fb: h.fb,
     has: [x IN needles WHERE h.low CONTAINS x]}) AS hits, max(h.b) AS best, max(h.fb) AS fbest, min(h.near) AS floor
 }

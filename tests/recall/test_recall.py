@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from remembrancer.inmemory import InMemoryStore
 from remembrancer.memory import Memory
 from remembrancer.ports.recall import GathersCandidates, RecallQuestion, RecallsEvidence
 from remembrancer.providers.embedding import HashingEmbedder
@@ -99,6 +100,27 @@ async def test_the_store_ranks_as_the_plain_ranking_does(open_store: OpenStore) 
             assert one.score == pytest.approx(sum(one.parts), abs=1e-3)
         assert found.speakers == plain.speakers
         assert found.candidates == plain.candidates
+
+
+async def test_without_vectors_words_count_as_in_memory(open_store: OpenStore) -> None:
+    rng = random.Random(11)
+    messages = [
+        said(" ".join(rng.choices(WORDS, k=rng.randint(2, 9))), NOON - dt.timedelta(minutes=place), conversation="c")
+        for place in range(30)
+    ]
+    citing = await fact("the ferry of the crane", source_message_ids=[messages[3].id], embedding=None)
+    answers = []
+    for store in (await open_store(space=None), InMemoryStore()):
+        memory = Memory(store, store.index)
+        await memory.ingest(messages)
+        await memory.store.write(RecordBatch(facts=[citing]))
+        found = await memory.recall("kafka queue and the ferry", valid_at=NOON, limit=100)
+        answers.append({hit.id: dict(hit.parts) for hit in found.hits})
+    stored, plain = answers
+    assert len(plain) > 20
+    assert stored.keys() == plain.keys()
+    for one, parts in stored.items():
+        assert parts == pytest.approx(plain[one], abs=1e-4)
 
 
 @pytest.mark.parametrize("vectors", [True, False])

@@ -155,6 +155,8 @@ class CandidateSearch:
         collection = Collection([found.record.content for found in listed], self._needles)
         for found in listed:
             found.text_rank = collection.rank(found.record.content)
+            if self._question.embedding is None and isinstance(found.record, Message):
+                found.text_rank += _CONTEXT * collection.rank(self._context(found.record))
             found.fact_rank = max(map(collection.rank, found.cited_by), default=0.0)
 
     def _by_links(self) -> None:
