@@ -148,18 +148,18 @@ CALL (seeds, text, words, needles) {
   WITH rank, seed, needles + [x IN coalesce(seed.names, []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: ' ' + toLower(m.content) + ' '}) AS reached
   WITH rank, seed, reached, CASE WHEN reached = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN reached | s + size(h.low)) / size(reached) END AS mean,
        [x IN wider | [x, log(1 + size(reached) / (1.0 + size([h IN reached WHERE h.low CONTAINS x])))]] AS spread
-  WITH rank, seed, [h IN reached | {m: h.m, b: reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
+  WITH rank, seed, [h IN reached | {m: h.m, low: h.low, b: reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
     s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean))}] AS reached
   WITH rank, seed, reached, reduce(top = 0.0, x IN reached | CASE WHEN x.b > top THEN x.b ELSE top END) AS top
   UNWIND reached AS x
-  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, low: null, link:
+  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, low: x.low, link:
     $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
     + $weights.hop_text * x.b / CASE WHEN top > 0 THEN top ELSE 1.0 END - $weights.hop_rank * rank}) AS second
 }
 CALL (first, second, needles, lowest) {
   UNWIND first + second AS h
   WITH h.m AS m, max(h.near) AS near, max(h.b) AS b, max(h.fc) AS fc, max(h.fb) AS fb, max(h.c) AS c, max(h.link) AS link, max(h.low) AS low
-  WITH m, near, b, fc, fb, link, coalesce(low, ' ' + toLower(m.content) + ' ') AS low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
+  WITH m, near, b, fc, fb, link, low, (1 + $weights.hop_similarity / 2) * coalesce(lowest, 0.0) AS floor,
        coalesce(c, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c
   WITH near, {m: m, e: coalesce(m.episode_id, m.id), p: coalesce(m.position, 0), c: c, near: near, b: b, fc: fc, fb: fb,
        hop: CASE WHEN link IS NULL THEN 0.0 WHEN c + link > floor THEN c + link - floor ELSE 0.0 END,

@@ -110,7 +110,7 @@ CALL (found, needles) {                              // words: BM25, with what w
     s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean)) AS b,
     [t IN h.said | reduce(s = 0.0, y IN [x IN spread WHERE t CONTAINS x[0] | [x[1], size(split(t, x[0])) - 1]] |
       s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(t) / mean))] AS fbs
-  WITH h {.m, .near, .fc, .c, .low, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
+  WITH h {.m, .near, .fc, .c, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
   RETURN collect(h {.*, link: null}) AS first, max(h.b) AS top_text, min(h.near) AS lowest
 }
 WITH named, needles, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
@@ -141,7 +141,7 @@ CALL (seeds, text, words, needles) {
     s + 2.2 * y[0] * y[1] / (y[1] + 0.3 + 0.9 * size(h.low) / mean))}] AS reached
   WITH rank, seed, reached, reduce(top = 0.0, x IN reached | CASE WHEN x.b > top THEN x.b ELSE top END) AS top
   UNWIND reached AS x
-  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, low: null, link:
+  RETURN collect({m: x.m, near: null, b: 0.0, fc: 0.0, fb: 0.0, c: null, link:
     $weights.hop_similarity * (1 - vector_distance(vector(x.m.embedding_1, 384, FLOAT32), vector(seed.embedding_1, 384, FLOAT32), COSINE))
     + $weights.hop_text * x.b / CASE WHEN top > 0 THEN top ELSE 1.0 END - $weights.hop_rank * rank}) AS second
 }
