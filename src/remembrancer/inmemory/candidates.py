@@ -122,8 +122,8 @@ class CandidateSearch:
             self._at(message)
 
     def _worded(self, messages: Sequence[Message], needles: Sequence[str]) -> list[Message]:
-        own = _bm25([message.content for message in messages], needles)
-        around = _bm25([self._context(message) for message in messages], needles)
+        own = Collection([message.content for message in messages], needles).ranks()
+        around = Collection([self._context(message) for message in messages], needles).ranks()
         ranks = [(m, a + _CONTEXT * b) for m, a, b in zip(messages, own, around, strict=True) if a + b > 0]
         return [message for message, _ in sorted(ranks, key=lambda pair: (-pair[1], pair[0].id))]
 
@@ -131,7 +131,7 @@ class CandidateSearch:
         weights, embedding = self._question.weights, self._question.embedding
         near = self._nearest("fact", embedding, weights.near_facts, self._holds) if embedding is not None else {}
         held = [fact for fact in self._graph.facts.values() if self._holds(fact)]
-        texts = _bm25([fact.content for fact in held], self._needles)
+        texts = Collection([fact.content for fact in held], self._needles).ranks()
         ranked = sorted(((r, f) for r, f in zip(texts, held, strict=True) if r > 0), key=lambda p: (-p[0], p[1].id))
         for fact_id in dict.fromkeys([*near, *(fact.id for _, fact in ranked[: weights.near_facts])]):
             self._speak_for(self._graph.facts[fact_id], near.get(fact_id))
@@ -153,8 +153,8 @@ class CandidateSearch:
     def _rank_texts(self) -> None:
         listed = self._found.values()
         collection = Collection([found.record.content for found in listed], self._needles)
-        for found in listed:
-            found.text_rank = collection.rank(found.record.content)
+        for found, rank in zip(listed, collection.ranks(), strict=True):
+            found.text_rank = rank
             if self._question.embedding is None and isinstance(found.record, Message):
                 found.text_rank += _CONTEXT * collection.rank(self._context(found.record))
             found.fact_rank = max(map(collection.rank, found.cited_by), default=0.0)
@@ -182,14 +182,12 @@ class CandidateSearch:
         needles = list(dict.fromkeys([*self._needles, *(f" {name}" for name in names_in(seed.content))]))
         texts = [message.id for message in self._worded(said, needles)[: weights.near_seed]]
         reached = [record_id for record_id in dict.fromkeys([*near, *texts]) if record_id != seed.id]
-        contents = {record_id: self._graph.messages[record_id].content for record_id in reached}
-        collection = Collection(list(contents.values()), needles)
-        ranks = {record_id: collection.rank(content) for record_id, content in contents.items()}
-        top = max(ranks.values(), default=0.0) or 1.0
-        for record_id in reached:
+        ranks = Collection([self._graph.messages[record_id].content for record_id in reached], needles).ranks()
+        top = max(ranks, default=0.0) or 1.0
+        for record_id, worded in zip(reached, ranks, strict=True):
             message = self._graph.messages[record_id]
             link = weights.hop_similarity * cosine(message.embedding or (), seed.embedding)
-            link += weights.hop_text * ranks[record_id] / top - weights.hop_rank * rank
+            link += weights.hop_text * worded / top - weights.hop_rank * rank
             found = self._at(message)
             found.link = link if found.link is None else max(found.link, link)
 
@@ -207,7 +205,8 @@ class CandidateSearch:
 
     def _count_closed(self) -> int:
         closed = [f for f in self._graph.facts.values() if not f.is_live and not f.is_quarantined]
-        return min(_COUNTED, sum(rank > 0 for rank in _bm25([fact.content for fact in closed], self._needles)))
+        ranks = Collection([fact.content for fact in closed], self._needles).ranks()
+        return min(_COUNTED, sum(rank > 0 for rank in ranks))
 
     def _count_at_other_times(self) -> int:
         """What would have been found but for the time; asked only where nothing was, so none of it counts now."""
@@ -215,7 +214,7 @@ class CandidateSearch:
         held: list[Message | Fact] = [fact for fact in self._graph.facts.values() if self._may_count(fact)]
         found: set[str] = set()
         for records in (said, held):
-            ranks = _bm25([record.content for record in records], self._needles)
+            ranks = Collection([record.content for record in records], self._needles).ranks()
             worded = (record.id for record, rank in zip(records, ranks, strict=True) if rank > 0)
             found.update(itertools.islice(worded, _COUNTED))
         if self._question.embedding is not None:
@@ -259,8 +258,3 @@ def _places(graph: RecordGraph) -> dict[str, tuple[str | None, int]]:
         for position, message_id in enumerate(m for m in message_ids if m in graph.messages):
             places.setdefault(message_id, (episode_id, position))
     return places
-
-
-def _bm25(texts: Sequence[str], needles: Sequence[str]) -> list[float]:
-    collection = Collection(texts, needles)
-    return [collection.rank(text) for text in texts]
