@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from remembrancer.records import InvalidInputError
-from remembrancer.records.file import chunks, require_content
+from remembrancer.records.file import opened_with_content
 from remembrancer.records.json_text import check_depth, read_json, unique
 
 _CHUNK = 1 << 16
@@ -60,9 +60,7 @@ def pieces(path: Path) -> Iterator[Piece]:
         InvalidInputError: It cannot be read, or is no JSON; names the line.
     """
     try:
-        with path.open("rb") as file:
-            require_content(chunks(file), name=path, field="path")
-            file.seek(0)
+        with opened_with_content(path, field="path") as file:
             is_lines = path.suffix.lower() in (".jsonl", ".ndjson")
             yield from _of_lines(file) if is_lines else _Document(file).pieces()
     except OSError as error:

@@ -11,9 +11,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, groupby
-from pathlib import Path
 from typing import BinaryIO
 
 from remembrancer.lifecycle.transfer_export import TOLD_EVERY, TransferProgress, require_transfer
@@ -52,7 +50,7 @@ from remembrancer.records import (
     RecordBatch,
     RemembranceError,
 )
-from remembrancer.records.file import chunks, require_content, require_path
+from remembrancer.records.file import opened_with_content, require_path
 from remembrancer.records.key import derived_id
 from remembrancer.records.stated import is_relational, stated_relationship_id
 
@@ -69,12 +67,12 @@ async def import_from(
     source = require_path(path, field="path")
     transfer = require_transfer(store)
     try:
-        with _opened(source) as file:
+        with opened_with_content(source, field="path") as file:
             report = _examined(file, store)
         marker = f"import/{report.sha256}"
         if not await transfer.begin(marker):
             raise InvalidInputError("namespace", f"{store.namespace!r} is not empty; import into another one")
-        with _opened(source) as file:
+        with opened_with_content(source, field="path") as file:
             await _Importer(store).take(file, progress)
         await transfer.finish(marker)
     except OSError as error:
@@ -90,18 +88,10 @@ def header_of(path: str | os.PathLike[str]) -> Header:
     """
     source = require_path(path, field="path")
     try:
-        with _opened(source) as file:
+        with opened_with_content(source, field="path") as file:
             return decoded_header(file.readline())
     except OSError as error:
         raise InvalidInputError("path", f"cannot read {source}: {error.strerror or error}") from error
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    with path.open("rb") as file:
-        require_content(chunks(file), name=path, field="path")
-        file.seek(0)
-        yield file
 
 
 def _examined(file: BinaryIO, store: MemoryStore) -> TransferReport:

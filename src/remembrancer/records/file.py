@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -57,6 +58,20 @@ def require_content(pieces: Iterable[str] | Iterable[bytes], *, name: object, fi
         if (piece.removeprefix(codecs.BOM_UTF8) if isinstance(piece, bytes) else piece).strip():
             return
     raise InvalidInputError(field, f"{name} is empty")
+
+
+@contextmanager
+def opened_with_content(path: Path, *, field: str) -> Iterator[BinaryIO]:
+    """A file open at its beginning, which has content.
+
+    Raises:
+        InvalidInputError: As `require_content`.
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        require_content(chunks(file), name=path, field=field)
+        file.seek(0)
+        yield file
 
 
 def chunks(file: BinaryIO) -> Iterator[bytes]:
