@@ -30,9 +30,14 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in itertools.takewhile(lambda one: one != "--", arguments)
 
 
+def error_of(kind: str, message: str) -> dict[str, Any]:
+    """What a document tells of an error."""
+    return {"error": {"type": kind, "message": message}}
+
+
 def error_document(kind: str, message: str) -> str:
-    """What stdout tells of an error then."""
-    return json.dumps({"error": {"type": kind, "message": message}}, indent=2) + "\n"
+    """The document itself, for who has nothing loaded yet that prints."""
+    return json.dumps(error_of(kind, message), indent=2) + "\n"
 
 
 def nothing_begun(number: int, _: FrameType | None) -> None:

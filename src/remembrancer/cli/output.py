@@ -32,6 +32,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer.cli.early import error_of
 from remembrancer.records import InvalidInputError, RemembranceError
 from remembrancer.records.json_text import encodable
 
@@ -106,7 +107,7 @@ class Output:
         """An error: one line on stderr, and with `--json` a document as well, unless the answer was told before."""
         _stderr().print(Text.assemble(("error: ", "bold red"), _visible(" ".join(str(error).split()))), soft_wrap=True)
         if not self.told:
-            self.document({"error": {"type": type(error).__name__, "message": str(error)}})
+            self.document(error_of(type(error).__name__, str(error)))
 
     def stopped(self, by: Signals, holds: str) -> None:
         """That a signal has ended the command, and what holds: likewise, unless the answer was told before."""
@@ -114,7 +115,7 @@ class Output:
         console = _stderr()
         console.print(printable(message), soft_wrap=not console.is_terminal)
         if not self.told:
-            self.document({"error": {"type": "Stopped", "message": message}})
+            self.document(error_of("Stopped", message))
 
     @contextmanager
     def counting(self, what: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:

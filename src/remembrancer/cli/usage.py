@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from remembrancer.cli.early import wants_json
+from remembrancer.cli.early import error_of, wants_json
 from remembrancer.cli.output import Output
 
 # What typer raises for each kind of wrong usage is one of these; it has a name for one of them alone.
@@ -39,4 +39,4 @@ class AllCommands(TyperGroup):
 
 
 def _tell(error: Any, *, is_json: bool) -> None:
-    Output(json=is_json).document({"error": {"type": "UsageError", "message": str(error.format_message())}})
+    Output(json=is_json).document(error_of("UsageError", str(error.format_message())))
