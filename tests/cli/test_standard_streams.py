@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+
+from remembrancer.cli.application import application
 
 NOBODY = ["--uri", "bolt://localhost:1"]
 MEMORY = {"id": "1", "memory": "Ada sings.", "created_at": "2026-01-01"}
@@ -78,7 +81,7 @@ def test_empty_data_of_a_benchmark_are_one_more(run: Run, here: Path) -> None:
         (["status", "--path", "-"], "--path"),
         (["up", "--path", "-"], "--path"),
         (["ingest", "a", "--path", "-"], "--path"),
-        (["gate", "simulate", "--chart", "-"], "--chart"),
+        (["gate", "oc", "--chart", "-"], "--chart"),
     ],
 )
 def test_a_command_that_needs_a_name_refuses_the_sign_for_none(
@@ -87,6 +90,37 @@ def test_a_command_that_needs_a_name_refuses_the_sign_for_none(
     ran = run(*command)
     assert (ran.code, ran.stdout, os.listdir(here)) == (2, "", [])
     assert name in ran.stderr
+
+
+def _commands(group: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, *names, name)
+        else:
+            yield (*names, name), command
+
+
+_NAMED = [
+    (words, parameter)
+    for words, command in _commands(typer.main.get_command(application))
+    for parameter in command.params
+    if parameter.name in ("path", "file", "files") or parameter.metavar in ("PATH", "FILE", "FILE...", "FOLDER")
+]
+
+
+@pytest.mark.parametrize(("words", "parameter"), _NAMED, ids=[" ".join(one[0]) for one in _NAMED])
+def test_an_empty_name_is_not_the_current_folder(run: Run, here: Path, words: tuple[str, ...], parameter: Any) -> None:
+    named = parameter.opts[0].startswith("-")
+    ran = run(*words, *([parameter.opts[0], ""] if named else [""]), "--json")
+    assert (ran.code, os.listdir(here)) == (2, [])
+    message = ran.document["error"]["message"]
+    assert "expected a path, got an empty text" in message
+    assert (parameter.opts[0] if named else "FILE") in message
+
+
+def test_every_command_with_a_file_or_a_folder_is_asked_for_an_empty_one() -> None:
+    asked = {" ".join(words) for words, _ in _NAMED}
+    assert {"export", "import", "ingest", "backup", "restore-backup", "up", "recall", "bench retrieval"} <= asked
 
 
 def test_records_and_a_document_cannot_both_be_on_stdout(run: Run, here: Path) -> None:

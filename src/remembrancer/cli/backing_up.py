@@ -15,7 +15,7 @@ from remembrancer.server import Backup, default_path
 from remembrancer.server import backup as make_backup
 from remembrancer.server import restore_backup as bring_back
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", callback=named_file, help="The backup.")]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", parser=named_file, help="The backup.")]
 
 
 async def backup(

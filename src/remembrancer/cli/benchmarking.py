@@ -57,11 +57,11 @@ _RULES = "rules"
 _SPACY = "spacy:"
 
 DataOption = Annotated[
-    Path, typer.Option("--data", metavar="FILE", callback=named_file, help="The data: one JSON document.")
+    Path, typer.Option("--data", metavar="FILE", parser=named_file, help="The data: one JSON document.")
 ]
 OutOption = Annotated[
     Path,
-    typer.Option("--out", metavar="FOLDER", callback=named_file, help="Where the runs go; made when it is not there."),
+    typer.Option("--out", metavar="FOLDER", parser=named_file, help="Where the runs go; made when it is not there."),
 ]
 
 

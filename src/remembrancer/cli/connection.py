@@ -34,7 +34,8 @@ PathOption = Annotated[
     Path | None,
     typer.Option(
         "--path",
-        callback=named_file,
+        metavar="PATH",
+        parser=named_file,
         help="Folder of the local server's database; by default one among your application data.",
         rich_help_panel=PANEL,
     ),

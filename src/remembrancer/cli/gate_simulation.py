@@ -17,6 +17,7 @@ from remembrancer.cli.exit_code import EXPLAINED
 from remembrancer.cli.gating import gate_commands
 from remembrancer.cli.output import Output
 from remembrancer.cli.policy import PolicyOptions
+from remembrancer.cli.standard_streams import named_file
 from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.records import InvalidInputError, RetentionPolicy
 from remembrancer.records.base import build
@@ -218,7 +219,12 @@ async def oc(
     options: PolicyOptions,
     chart: Annotated[
         Path | None,
-        typer.Option("--chart", metavar="FILE", help="Draw how many effects are found; a file .svg or .png."),
+        typer.Option(
+            "--chart",
+            metavar="FILE",
+            parser=named_file,
+            help="Draw how many effects are found; a file .svg or .png.",
+        ),
     ] = None,
 ) -> None:
     """Tell how often a policy decides, how soon, and how often falsely, over many simulated lives of one lesson."""

@@ -13,6 +13,7 @@ from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.extractors import Extracting, Reader
 from remembrancer.cli.message_file import ExportOptions, FileFormat, Messages, messages_in
 from remembrancer.cli.output import Output
+from remembrancer.cli.standard_streams import file_name
 from remembrancer.hierarchy.exports import Branches, Export
 from remembrancer.hierarchy.ingestion import IngestReport
 from remembrancer.memory import Memory
@@ -30,7 +31,9 @@ async def ingest(
     server: Server,
     output: Output,
     extracting: Extracting,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines, JSON, or an export; - for stdin.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", parser=file_name, help="JSON Lines, JSON, or an export; - for stdin.")
+    ],
     namespace: NamespaceOption = NAMESPACE,
     embedder: EmbedderOption = EmbedderName.AUTO,
     file_format: Annotated[

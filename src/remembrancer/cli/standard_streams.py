@@ -1,7 +1,9 @@
-"""`-` in the place of a file: standard input or standard output, where a command can work with one."""
+"""Files as they are named on the command line; `-` is standard input or standard output, where a command can work
+with one."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,17 +20,30 @@ STANDARD: Final = "-"
 STANDARD_INPUT: Final = "standard input"
 
 
-def named_file(path: Path | None) -> Path | None:
-    """A callback for what has to be a file or a folder with a name.
+def file_name(text: str | os.PathLike[str]) -> str:
+    """A parser for the name of a file or a folder, or `-`: each parameter that takes one has it, or `named_file`.
 
     Raises:
-        BadParameter: It is `-`.
+        BadParameter: It is empty, which would be the current folder.
     """
-    if path is not None and str(path) == STANDARD:
+    name = os.fspath(text)
+    if not name:
+        raise typer.BadParameter("expected a path, got an empty text")
+    return name
+
+
+def named_file(text: str | os.PathLike[str]) -> Path:
+    """A parser for what has to be a file or a folder with a name.
+
+    Raises:
+        BadParameter: It is empty, or `-`.
+    """
+    name = file_name(text)
+    if name == STANDARD:
         raise typer.BadParameter(
             "this command neither reads standard input nor writes to standard output: name a file or a folder"
         )
-    return path
+    return Path(name)
 
 
 @contextmanager

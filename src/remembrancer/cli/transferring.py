@@ -20,7 +20,7 @@ from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output, standard_output
 from remembrancer.cli.spelling import named
-from remembrancer.cli.standard_streams import STANDARD, as_files
+from remembrancer.cli.standard_streams import STANDARD, as_files, file_name
 from remembrancer.cli.stopping import broken_off_by_a_signal, holds_when_stopped
 from remembrancer.graph import Neo4jStore
 from remembrancer.lifecycle.foreign_import import ForeignReport
@@ -44,7 +44,10 @@ async def export(
     server: Server,
     output: Output,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The file to write; it must not exist. - for standard output.")
+        str,
+        typer.Argument(
+            metavar="FILE", parser=file_name, help="The file to write; it must not exist. - for standard output."
+        ),
     ],
     namespace: NamespaceOption = NAMESPACE,
 ) -> ExitCode:
@@ -85,7 +88,11 @@ async def take_in(
     output: Output,
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="An export; of mem0 or Graphiti one or more. - for standard input."),
+        typer.Argument(
+            metavar="FILE...",
+            parser=file_name,
+            help="An export; of mem0 or Graphiti one or more. - for standard input.",
+        ),
     ],
     namespace: NamespaceOption = NAMESPACE,
     of: Annotated[
