@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shlex
 import subprocess
 import sys
 import uuid
@@ -15,6 +17,7 @@ import pytest
 import typer
 
 from remembrancer.cli.application import application
+from remembrancer.cli.output import Output
 
 NOBODY = ["--uri", "bolt://localhost:1"]
 MEMORY = {"id": "1", "memory": "Ada sings.", "created_at": "2026-01-01"}
@@ -187,3 +190,49 @@ def test_an_export_that_nobody_reads_to_its_end_says_so(filled: Run, server: lis
         assert process.stderr is not None
         told = process.stderr.read().splitlines()
         assert (process.wait(60), told) == (2, ["error: FILE: cannot write to standard output: Broken pipe"])
+
+
+def _shell(line: str, *, nowhere: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a line of the shell, where `$R` is the command line and `$NOWHERE` a folder without a server."""
+    program = f"{shlex.quote(sys.executable)} -m remembrancer.cli"
+    variables = {"NOWHERE": str(nowhere), "NEO4J_URI": ""}
+    return subprocess.run(
+        ["/bin/sh", "-c", line.replace("$R", program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **variables},
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such shell")
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("$R import - <&-", 2, "error: FILE: standard input is closed\n"),
+        ("$R ingest - <&-", 2, "error: FILE: standard input is closed\n"),
+        ("$R export - >&-", 2, "error: standard output is closed, and nothing was done; > /dev/null if nobody"),
+        ("$R status --path $NOWHERE --json 2>&-", 3, ""),
+    ],
+)
+def test_a_closed_stream_is_told_of(tmp_path: Path, line: str, code: int, told: str) -> None:
+    ran = _shell(line, nowhere=tmp_path / "nowhere")
+    assert ran.returncode == code
+    assert ran.stderr.startswith(told)
+    assert len(ran.stderr.splitlines()) == bool(told)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+@pytest.mark.parametrize(("options", "code"), [("status --path $NOWHERE --json", 3), ("status -h", 1)])
+def test_an_answer_that_cannot_be_written_is_told_of(tmp_path: Path, options: str, code: int) -> None:
+    ran = _shell(f"$R {options} >/dev/full", nowhere=tmp_path / "nowhere")
+    assert ran.returncode == code
+    assert ran.stderr == "error: cannot write to standard output: No space left on device\n"
+
+
+def test_a_command_whose_answer_is_lost_has_failed() -> None:
+    output = Output()
+    output.lost.append(OSError(errno.ENOSPC, "full"))
+    assert [output.ended(code) for code in (0, 3)] == [1, 3]
+    assert Output().ended(0) == 0

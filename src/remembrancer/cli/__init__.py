@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from remembrancer.cli.early import error_document, wants_json, watch_from_the_start
+from remembrancer.cli.early import (
+    end_if_stdout_fails,
+    error_document,
+    fill_closed_streams,
+    wants_json,
+    watch_from_the_start,
+)
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line on the arguments of this process; the entry point `remembrancer`."""
+    fill_closed_streams()
     watch_from_the_start()
     try:
         from remembrancer.cli.application import application
@@ -22,4 +29,8 @@ def main() -> None:
         if wants_json(sys.argv[1:]):
             sys.stdout.write(error_document("MissingPackageError", message))
         sys.exit(message)
-    application()
+    try:
+        application()
+    except OSError:
+        end_if_stdout_fails()
+        raise

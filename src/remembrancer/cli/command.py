@@ -38,7 +38,7 @@ def as_command(coroutine: Coroutine) -> Callable[..., None]:
         }
         output: Output = gathered["output"]
         with output.logging():
-            raise typer.Exit(_run(coroutine, {**values, **gathered}, output))
+            raise typer.Exit(output.ended(_run(coroutine, {**values, **gathered}, output)))
 
     parameters = list(_parameters(coroutine, hints, groups))
     command.__name__ = coroutine.__name__

@@ -1,4 +1,5 @@
-"""Signals that come before a command has begun, while its modules are loaded, which takes a second or two."""
+"""What comes before a command, whose modules take a second or two to load: signals, and standard streams that are
+closed."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 USUAL: Final[dict[signal.Signals, Callable[[int, FrameType | None], Any] | signal.Handlers]] = {
     signal.SIGINT: signal.default_int_handler,
@@ -23,6 +24,48 @@ def watch_from_the_start() -> None:
     for one, usual in USUAL.items():
         if signal.getsignal(one) is usual:  # what the parent has had ignored stays ignored
             signal.signal(one, nothing_begun)
+
+
+def fill_closed_streams() -> None:
+    """See to standard streams that whoever started the process has closed, so that no file opened later gets their
+    numbers and with them what is said or read there.
+
+    Who closes stdin has nothing to be read, and who closes stderr wants to hear nothing. A closed stdout ends the
+    process with 2: each command has an answer, and here it would be lost.
+    """
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            _fill(number)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end of the process
+    if sys.stdout is None:
+        sys.stderr.write("error: standard output is closed, and nothing was done; > /dev/null if nobody reads it\n")
+        sys.exit(2)
+
+
+def end_if_stdout_fails() -> None:
+    """End the process with 1 if what was to be printed cannot be: for help and the like, which no command prints."""
+    try:
+        sys.stdout.write("\n")  # unbuffered, it has nothing left that a flush could fail on
+        sys.stdout.flush()
+    except OSError as error:
+        print_nowhere(sys.stdout)
+        sys.exit(f"error: cannot write to standard output: {error.strerror or error}")
+
+
+def print_nowhere(stream: TextIO) -> None:
+    """Send what is still said on a stream nowhere, which Python would try again as the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _fill(number: int) -> None:
+    taken = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if taken == number:
+        os.set_inheritable(number, True)
+    else:  # something has the number already
+        os.close(taken)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import TextIO
 from zipfile import is_zipfile
 
-import typer
-
 from remembrancer.cli.spelling import named
-from remembrancer.cli.standard_streams import STANDARD, STANDARD_INPUT
+from remembrancer.cli.standard_streams import STANDARD, STANDARD_INPUT, standard_input
 from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, export_format, read_export
 from remembrancer.hierarchy.exports.archive import document_of
@@ -110,7 +108,7 @@ def messages_in(
 @contextmanager
 def _opened(name: str) -> Iterator[TextIO]:
     if name == STANDARD:
-        reader = io.TextIOWrapper(typer.get_binary_stream("stdin"), encoding="utf-8-sig", newline="\n")
+        reader = io.TextIOWrapper(standard_input(), encoding="utf-8-sig", newline="\n")
         try:
             yield reader
         finally:

@@ -13,7 +13,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from signal import Signals
 from typing import Annotated, Any, BinaryIO
@@ -32,7 +32,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.cli.early import error_of
+from remembrancer.cli.early import error_of, print_nowhere
+from remembrancer.cli.exit_code import ExitCode
 from remembrancer.records import InvalidInputError, RemembranceError
 from remembrancer.records.json_text import encodable
 
@@ -56,6 +57,7 @@ class Output:
         bool, typer.Option("--debug", help="Log everything, and show where an error comes from.", rich_help_panel=PANEL)
     ] = False
     told: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)  # not empty after a document
+    lost: list[OSError] = field(default_factory=list, init=False, repr=False, compare=False)  # why an answer is
 
     def aside(self) -> Output:
         """The same with the answer on stderr, for a command whose stdout is the records themselves."""
@@ -70,7 +72,8 @@ class Output:
             console = self._answers()
             for line in lines:
                 # Into a file or a pipe a line goes as it is; a terminal gets it broken between words.
-                console.print(printable(line), soft_wrap=not console.is_terminal)
+                with self._losing():
+                    console.print(printable(line), soft_wrap=not console.is_terminal)
 
     def heading(self, title: str) -> None:
         """A title with an empty line before it."""
@@ -85,27 +88,33 @@ class Output:
             table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
         for row in rows:
             table.add_row(*map(printable, row))
-        self._answers().print(table)
+        with self._losing():
+            self._answers().print(table)
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The answer as JSON, on stdout; nothing without `--json`."""
         if self.json:
             is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-            try:
+            with self._losing():
                 sys.stdout.write(encodable(json.dumps(value, ensure_ascii=not is_unicode, indent=2)) + "\n")
                 sys.stdout.flush()
-            except BrokenPipeError:
-                _go_on_unheard()
             self.told.append(True)
+
+    def _losing(self) -> AbstractContextManager[None]:
+        """A block that writes an answer: the command goes on if that cannot be written, and fails at its end."""
+        return _going_on(self.lost)
 
     def note(self, message: str) -> None:
         """Something worth knowing, on stderr."""
         console = _stderr()
-        console.print(printable(message), style="dim", soft_wrap=not console.is_terminal)
+        with _if_possible():
+            console.print(printable(message), style="dim", soft_wrap=not console.is_terminal)
 
     def error(self, error: RemembranceError) -> None:
         """An error: one line on stderr, and with `--json` a document as well, unless the answer was told before."""
-        _stderr().print(Text.assemble(("error: ", "bold red"), _visible(" ".join(str(error).split()))), soft_wrap=True)
+        message = Text.assemble(("error: ", "bold red"), _visible(" ".join(str(error).split())))
+        with _if_possible():
+            _stderr().print(message, soft_wrap=True)
         if not self.told:
             self.document(error_of(type(error).__name__, str(error)))
 
@@ -113,9 +122,18 @@ class Output:
         """That a signal has ended the command, and what holds: likewise, unless the answer was told before."""
         message = f"stopped by {by.name}: {holds}"
         console = _stderr()
-        console.print(printable(message), soft_wrap=not console.is_terminal)
+        with _if_possible():
+            console.print(printable(message), soft_wrap=not console.is_terminal)
         if not self.told:
             self.document(error_of("Stopped", message))
+
+    def ended(self, code: int) -> int:
+        """The exit code of a command that ended with this one; it has failed as well if its answer is lost."""
+        if not self.lost:
+            return code
+        self.told.append(True)  # there is no place for a document
+        self.error(RemembranceError(f"cannot write to standard output: {self.lost[0].strerror or self.lost[0]}"))
+        return code or ExitCode.FAILED
 
     @contextmanager
     def counting(self, what: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:
@@ -171,6 +189,9 @@ class _Aside(Output):
     def _answers(self) -> Console:
         return _stderr()
 
+    def _losing(self) -> AbstractContextManager[None]:
+        return _if_possible()
+
 
 @contextmanager
 def standard_output() -> Iterator[BinaryIO]:
@@ -184,7 +205,7 @@ def standard_output() -> Iterator[BinaryIO]:
         yield stream
         stream.flush()
     except OSError as error:
-        _go_on_unheard()  # else Python tries to write the rest when it ends
+        print_nowhere(sys.stdout)
         raise InvalidInputError("FILE", f"cannot write to standard output: {error.strerror or error}") from error
 
 
@@ -218,19 +239,32 @@ def _stderr() -> Console:
     return _console(stderr=True)
 
 
+@contextmanager
+def _going_on(lost: list[OSError]) -> Iterator[None]:
+    """Of a pipe whose reader has gone, there is nothing to tell."""
+    try:
+        yield
+    except OSError as error:
+        print_nowhere(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            lost.append(error)
+
+
+@contextmanager
+def _if_possible() -> Iterator[None]:
+    """A block that writes to stderr, for whose sake no command fails."""
+    try:
+        yield
+    except OSError:
+        print_nowhere(sys.stderr)
+
+
 class _Console(Console):
     """A console that goes on when nobody reads it any more: a command has more to do than to speak."""
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
-        _go_on_unheard()
-
-
-def _go_on_unheard() -> None:
-    """Send what is still said on stdout nowhere, so that the command ends as its work does."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+        print_nowhere(sys.stderr if self.stderr else sys.stdout)
 
 
 def _console(*, stderr: bool) -> Console:

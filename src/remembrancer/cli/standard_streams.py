@@ -4,11 +4,12 @@ with one."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import BinaryIO, Final
 
 import typer
 
@@ -46,12 +47,23 @@ def named_file(text: str | os.PathLike[str]) -> Path:
     return Path(name)
 
 
+def standard_input() -> BinaryIO:
+    """Stdin as bytes.
+
+    Raises:
+        InvalidInputError: Whoever started the process has closed it; names FILE.
+    """
+    if sys.stdin is None:
+        raise InvalidInputError("FILE", f"{STANDARD_INPUT} is closed")
+    return typer.get_binary_stream("stdin")
+
+
 @contextmanager
 def as_files(names: Sequence[str]) -> Iterator[list[Path]]:
     """Files to read more than once: what comes by standard input is kept in one, called so, to the end of the block.
 
     Raises:
-        InvalidInputError: Standard input is empty, or named twice.
+        InvalidInputError: Standard input is empty, closed, or named twice.
     """
     if STANDARD not in names:
         yield [Path(name) for name in names]
@@ -68,7 +80,7 @@ def as_files(names: Sequence[str]) -> Iterator[list[Path]]:
 def _keep(target: Path) -> None:
     try:
         with target.open("wb+") as file:
-            for chunk in chunks(typer.get_binary_stream("stdin")):
+            for chunk in chunks(standard_input()):
                 file.write(chunk)
             file.seek(0)
             require_content(chunks(file), name=STANDARD_INPUT, field="FILE")
