@@ -6,8 +6,9 @@
 // returns (one row):
 //   locked : INTEGER   how many nodes and edges there are
 //
-// why: REMOVE of a property that no node has changes nothing and takes the lock. Messages are locked with the episodes
-// that hold them, since the record of an episode has them whole. The order is that of every writer.
+// why: REMOVE of a property that no node has changes nothing and takes the lock, if the database knows its key: the index
+// lock_mark sees to that. Messages are locked with the episodes that hold them, since the record of an episode has them
+// whole. The order is that of every writer.
 CYPHER 25
 CALL () {
   UNWIND $entities AS id

@@ -9,7 +9,8 @@
 //   facts         : LIST<STRING>   ids of other facts that mention them or state something of them, each once
 //   relationships : LIST<STRING>   ids of relationships at them, closed ones too, but for the edges of known facts, each once
 //
-// why: the entities are locked by then, so whoever names one has committed before or comes after.
+// why: the entities are locked by then, and an edge takes the locks of both its ends, however many others there are: so
+// whoever names one has committed before or comes after.
 CYPHER 25
 CALL () {
   UNWIND $unnamed AS id

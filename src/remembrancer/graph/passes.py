@@ -52,7 +52,17 @@ MADE_FROM: Mapping[RecordKind, Callable[[Row], AnyRecord]] = {
 
 
 class PassWriter:
-    """Checks and records one pass in the transaction that it is handed."""
+    """Checks and records one pass in the transaction that it is handed.
+
+    Why no order of two passes loses a change: each locks all that it expects, then compares it, and holds it until it
+    is committed. Of two that rest on one record the later finds what the earlier made of it, and is refused.
+
+    Beside that, a pass that merges an entity away looks for facts that name it. Whoever has made one name it before
+    that look held the lock of the entity, since an edge takes the locks of both its ends, so the look sees the fact: it
+    is new to the pass, or no longer as expected. Whoever comes later waits for the pass. If it is a pass, it has the
+    entity from a fact that it merges or from the entity, expects that one, and is refused, since it was rewritten. A
+    plain write expects nothing: it names the entity that was merged away, as it would have a day later.
+    """
 
     def __init__(self, transaction: Transaction, *, namespace: str, space: int, dimensions: int) -> None:
         self._transaction = transaction
