@@ -172,7 +172,9 @@ class MemoryConsolidator:
                     dedup.merge(found[fact_id], [found[one] for one in met[fact_id] if one in found])
                 else:
                     dedup.settle(fact_id)
-            stored.update((one, found[one]) for one in found if one in dedup.merged or one in dedup.lost_to)
+            for one in found:
+                if one in dedup.merged or one in dedup.lost_to:
+                    stored.setdefault(one, found[one])  # read again, it may be another one than was merged
             if progress is not None:
                 progress(min(start + step, len(fact_ids)), len(fact_ids))
         draft.take_merges(len(fact_ids), stored, dedup)

@@ -76,11 +76,11 @@ class ConsolidationDraft:
         self.kept_facts = count - len(self.lost)
 
     def take_decayed(self, fact_ids: Iterable[str], stored: Mapping[str, Fact]) -> None:
-        """Take the facts that decayed; of one that took over from others it is the merged state that is closed."""
+        """Take the facts that decayed; of one that took over from others the merged state is closed, as it was read."""
         for fact_id in fact_ids:
             if fact_id in stored:
-                self._stored[fact_id] = stored[fact_id]
-                self._decayed[fact_id] = self.merged.pop(fact_id, stored[fact_id])
+                first_read = self._stored.setdefault(fact_id, stored[fact_id])
+                self._decayed[fact_id] = self.merged.pop(fact_id, first_read)
 
     def take_episodes(self, pruned: Sequence[Episode]) -> None:
         """Take the episodes that go, in the order in which they go."""
