@@ -30,7 +30,7 @@ def write(tmp_path: Path) -> Write:
 
 def contents(name: str, *, file_format: FileFormat = FileFormat.AUTO) -> list[str]:
     with messages_in(name, file_format=file_format) as messages:
-        return [one["content"] if isinstance(one, dict) else one.content for one in messages]  # type: ignore[union-attr]
+        return [one.content for one in messages]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import typer
 
 from remembrancer.cli.application import application
 from remembrancer.cli.output import Output
+from remembrancer.lifecycle.transfer_lines import Header, encoded
 
 NOBODY = ["--uri", "bolt://localhost:1"]
 MEMORY = {"id": "1", "memory": "Ada sings.", "created_at": "2026-01-01"}
@@ -43,6 +44,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["ingest", "a"],
         ["ingest", "a.json", "--format", "chatgpt"],
         ["import", "a.jsonl"],
+        ["import", "a.json", "--format", "mem0"],
+        ["import", "a.jsonl", "--format", "graphiti"],
     ],
 )
 def test_an_empty_file_is_told_in_the_same_words_by_every_command(
@@ -54,7 +57,10 @@ def test_an_empty_file_is_told_in_the_same_words_by_every_command(
     assert (ran.code, ran.stdout, ran.stderr) == (2, "", f"error: FILE: {file} is empty\n")
 
 
-@pytest.mark.parametrize("command", [["ingest", "-"], ["ingest", "-", "--format", "json"], ["import", "-"]])
+@pytest.mark.parametrize(
+    "command",
+    [["ingest", "-"], ["ingest", "-", "--format", "jsonl"], ["import", "-"], ["import", "-", "--format", "mem0"]],
+)
 @pytest.mark.parametrize("content", ["", " \n\n"])
 def test_so_is_standard_input(run: Run, command: list[str], content: str) -> None:
     ran = run(*command, *NOBODY, stdin=content)
@@ -143,17 +149,33 @@ def test_a_wrong_line_of_standard_input_is_named(run: Run) -> None:
     assert ran.stderr.startswith("error: line 1: not the header of an export")
 
 
-@pytest.mark.neo4j
-def test_an_empty_dump_of_another_memory_is_told_in_the_same_words(remember: Run, here: Path) -> None:
-    (here / "a.json").touch()
-    ran = remember("import", "a.json", "--format", "mem0", "--embedder", "none")
-    assert (ran.code, ran.stderr.splitlines()[-1]) == (2, "error: FILE: a.json is empty")
+_LATER = json.dumps({"role": "user", "content": "One.", "timestamp": "2026-03-02"})
 
 
-@pytest.mark.neo4j
-def test_so_is_standard_input_that_is_read_as_it_comes(remember: Run) -> None:
-    ran = remember("ingest", "-", "--format", "jsonl", "--embedder", "none", stdin="\n")
-    assert (ran.code, ran.stderr.splitlines()[-1]) == (2, "error: FILE: standard input is empty")
+@pytest.mark.parametrize(
+    ("arguments", "content", "told"),
+    [
+        (["import", "a.json", "--format", "mem0"], [MEMORY, {"id": "2"}], "a.json, line 1, element 2: "),
+        (["import", "a.json", "--format", "graphiti"], [MEMORY], "a.json, line 1, element 1: "),
+        (["import", "a.json", "--format", "mem0", "--vectors-by", ""], [MEMORY], "--vectors-by: "),
+        (["ingest", "a.json"], [json.loads(_LATER), {"role": "user"}], "messages.1.content: "),
+        (["ingest", "a.json", "--idempotency-key", ""], [], "--idempotency-key: "),
+        (["ingest", "-", "--format", "jsonl"], {"role": "user"}, "line 1.content: "),
+        (["ingest", "-"], {"role": "user"}, "line 1.content: "),
+    ],
+)
+def test_a_memory_is_opened_for_input_that_can_be_read(
+    run: Run, here: Path, arguments: list[str], content: object, told: str
+) -> None:
+    (here / "a.json").write_text(json.dumps(content), encoding="utf-8")
+    ran = run(*arguments, *NOBODY, stdin=json.dumps(content))  # to open it would end with 3
+    assert (ran.code, ran.stderr[: len(told) + 7]) == (2, f"error: {told}")
+
+
+def test_so_it_is_for_an_export_that_is_whole(run: Run, here: Path) -> None:
+    (here / "a").write_bytes(encoded(Header(remembrancer_export=1, space=None)))
+    ran = run("import", "a", *NOBODY)
+    assert (ran.code, ran.stderr) == (2, "error: line 1: the export is cut off: the line that ends it is missing\n")
 
 
 @pytest.mark.neo4j

@@ -66,13 +66,18 @@ HOLDS = "what was committed stays, and the same command goes on where it was"
 
 
 @contextmanager
-def running(*arguments: str, until: bytes = b"begun", **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A process, once it has said something on stderr; it does not outlive the block."""
+def running(
+    *arguments: str, until: bytes = b"begun", told: bytes = b"", **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is told something, once it has said something on stderr; it does not outlive the block."""
     process = subprocess.Popen(
         [sys.executable, *arguments],
         **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
     )
     try:
+        if told and process.stdin is not None:
+            process.stdin.write(told)
+            process.stdin.flush()
         if process.stderr is not None:
             wait_for(process.stderr, until)
         yield process
@@ -240,9 +245,10 @@ def test_a_stopped_ingest_keeps_what_it_committed_and_goes_on(remember: Run, ser
     lines = [line(number) for number in range(PORTION + 50)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
     program = ["-m", "remembrancer.cli", "ingest", "-", "--embedder", "none", "--format", "jsonl", *server]
-    with running(*program, "--namespace", namespace, until=b"without vectors", env=environment) as command:
+    program += ["--namespace", namespace]
+    with running(*program, told=lines[0], until=b"without vectors", env=environment) as command:
         assert command.stdin is not None
-        command.stdin.writelines(lines)
+        command.stdin.writelines(lines[1:])
         command.stdin.flush()
         deadline = time.monotonic() + 60
         while stored(remember) == 0:

@@ -18,6 +18,7 @@ from remembrancer.hierarchy.exports import Branches, Export
 from remembrancer.hierarchy.ingestion import IngestReport
 from remembrancer.memory import Memory
 from remembrancer.records import InvalidInputError, RecordKind
+from remembrancer.records.key import require_key
 
 _SHOWN_FAILURES = 20
 AdmissionOption = Annotated[
@@ -58,8 +59,8 @@ async def ingest(
     stored already change nothing, so an ingest that stopped is simply run again.
 
     A file is checked whole before anything is written, whether JSON (a list, or an object with such a list as
-    `messages`) or JSON Lines. From stdin JSON Lines are read as a stream: a bad line stops the ingest, and what came
-    before it may be stored.
+    `messages`) or JSON Lines. From stdin JSON Lines are read as a stream, once there is a first: a bad line stops the
+    ingest, and what came before it may be stored.
 
     Facts are read by rules, or by a language model: --llm-model qwen3:8b --llm-url http://localhost:11434/v1. Episodes
     that it does not read in time or within the budget are read by rules; retry-extraction reads them again. Ends with
@@ -69,6 +70,8 @@ async def ingest(
     whole, also from the ZIP archive that it comes in. Pictures, calls of tools and what else is no text are skipped,
     and told.
     """
+    if idempotency_key is not None:
+        require_key(idempotency_key, field="--idempotency-key")
     read: list[Export] = []
     options = ExportOptions(branches=branches, speaker=speaker, told=read.append)
     with messages_in(file, file_format=file_format, exports=options) as messages:

@@ -1,7 +1,7 @@
 """Files of messages: JSON Lines, which is read as a stream, or one JSON document, which is read whole.
 
-A file is checked to its end before the first message is given, so that a bad one leaves nothing behind; what cannot be
-read twice, as stdin, is checked while it is read.
+A file is checked to its end before the first message is given, so that a bad one leaves nothing behind. What cannot be
+read twice, as stdin, is checked while it is read, and its first message before anything is given.
 
 The document may be the export of a chat assistant, also in the ZIP archive in which it comes.
 """
@@ -47,8 +47,8 @@ _EXPORTS = {
 }
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".json": FileFormat.JSON}
 
-Messages = list[Mapping[str, object]] | list[Message] | Iterator[Message]
-"""A list, to be checked whole before anything is written; or a stream."""
+Messages = list[Message] | Iterator[Message]
+"""A list, or a stream."""
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,22 @@ def messages_in(
         yield _exported(document, options, _EXPORTS.get(file_format))
         return
     with _opened(name) as file:
-        lines = _with_content(_lines(file, name), name)
+        lines = _lines(file, name)
+        beginning = _beginning(lines)
+        require_content(beginning, name=STANDARD_INPUT if name == STANDARD else name, field="FILE")
+        lines = itertools.chain(beginning, lines)
         chosen = _BY_ENDING.get(Path(name).suffix.lower(), file_format) if file_format == "auto" else file_format
         if chosen is FileFormat.AUTO:
-            beginning = _beginning(lines)
-            lines = itertools.chain(beginning, lines)
             chosen = FileFormat.JSONL if _is_a_message(beginning) else FileFormat.JSON
         if chosen is FileFormat.JSONL:
             if name != STANDARD and file.seekable():
-                for _ in _streamed(lines):
-                    pass
+                with broken_off_by_a_signal(holds="nothing was stored"):
+                    for _ in _streamed(lines):
+                        pass
                 file.seek(0)
                 lines = _lines(file, name)
-            yield _streamed(lines)
+            messages = _streamed(lines)
+            yield itertools.chain(list(itertools.islice(messages, 1)), messages)
             return
         document = _parsed("".join(lines), field=name)
         export = _EXPORTS.get(chosen) or (export_format(document) if file_format is FileFormat.AUTO else None)
@@ -139,13 +142,6 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
         raise InvalidInputError("FILE", f"{name} cannot be read: {error.strerror or error}") from error
 
 
-def _with_content(lines: Iterator[str], name: str) -> Iterator[str]:
-    """The same lines; the first are not asked for before somebody asks for them here."""
-    beginning = _beginning(lines)
-    require_content(beginning, name=STANDARD_INPUT if name == STANDARD else name, field="FILE")
-    yield from itertools.chain(beginning, lines)
-
-
 def _beginning(lines: Iterator[str]) -> list[str]:
     """The lines up to the first that is not blank."""
     taken = []
@@ -183,8 +179,8 @@ def _exported(document: object, options: ExportOptions, export: ExportFormat | N
     return list(read.messages)
 
 
-def _listed(document: object, name: str) -> list[Mapping[str, object]]:
+def _listed(document: object, name: str) -> list[Message]:
     found = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(found, list):
         raise InvalidInputError(name, "expected a list of messages, or an object with such a list as `messages`")
-    return found
+    return [as_message(one, field=f"messages.{place}") for place, one in enumerate(found)]

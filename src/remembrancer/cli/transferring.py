@@ -23,11 +23,12 @@ from remembrancer.cli.spelling import named
 from remembrancer.cli.standard_streams import STANDARD, as_files, file_name
 from remembrancer.cli.stopping import broken_off_by_a_signal, holds_when_stopped
 from remembrancer.graph import Neo4jStore
-from remembrancer.lifecycle.foreign_import import ForeignReport
+from remembrancer.lifecycle.foreign_import import ForeignReport, examine_foreign, import_foreign
 from remembrancer.lifecycle.transfer_export import write_export
-from remembrancer.lifecycle.transfer_import import header_of, import_from
+from remembrancer.lifecycle.transfer_import import examine_export, import_from
 from remembrancer.lifecycle.transfer_lines import TransferReport
 from remembrancer.records import InvalidInputError
+from remembrancer.records.key import require_key
 
 _CUT_OFF = "what went to standard output is cut off, and import refuses it; nothing has changed"
 
@@ -111,11 +112,22 @@ async def take_in(
     damaged line is named. An import that was cut off is run again with the same file.
     """
     if of is not ImportFormat.OWN:
+        if vectors_by is not None:
+            require_key(vectors_by, field="--vectors-by")
         with as_files(files) as paths:
+            with named(path="FILE"), broken_off_by_a_signal(holds="nothing was stored"):
+                examined = examine_foreign(paths, format=of.value, skip_bad=skip_bad)
             async with open_memory(server, output, namespace=namespace, embedder=embedder, writes=True) as memory:
                 with output.counting("Taking in records") as progress, named(path="FILE", paths="FILE"):
-                    told = await memory.import_foreign(
-                        paths, format=of.value, vectors_by=vectors_by, skip_bad=skip_bad, progress=progress
+                    told = await import_foreign(
+                        memory.store,
+                        paths,
+                        format=of.value,
+                        embedder=memory.embedder,
+                        vectors_by=vectors_by,
+                        skip_bad=skip_bad,
+                        progress=progress,
+                        examined=examined,
                     )
         names = dict(zip(map(str, paths), files, strict=True))
         _tell_foreign(output, _as_typed(told, names), namespace=namespace)
@@ -126,18 +138,21 @@ async def take_in(
         raise typer.BadParameter(
             "--skip-bad and --vectors-by are for files of mem0 and Graphiti.", param_hint="--format"
         )
+    _tell(output, await _take_in_export(server, output, files, namespace=namespace), namespace=namespace)
+    return ExitCode.FINE
+
+
+async def _take_in_export(server: Server, output: Output, files: list[str], *, namespace: str) -> TransferReport:
     with as_files(files) as (file,):
-        with named(path="FILE"):
-            space = header_of(file).space
+        with named(path="FILE"), broken_off_by_a_signal(holds="nothing was stored"):
+            examined = examine_export(file)
         async with (
             server.reach(output) as address,
             open_database(address) as database,
-            Neo4jStore.open(database=database, namespace=namespace, space=space) as store,
+            Neo4jStore.open(database=database, namespace=namespace, space=examined.header.space) as store,
         ):
             with output.counting("Storing lines") as progress, named(path="FILE"):
-                report = await import_from(store, file, progress=progress)
-    _tell(output, report, namespace=namespace)
-    return ExitCode.FINE
+                return await import_from(store, file, progress=progress, examined=examined)
 
 
 def _as_typed(report: ForeignReport, names: Mapping[str, str]) -> ForeignReport:

@@ -22,6 +22,7 @@ from remembrancer.ports.arguments import flag
 from remembrancer.ports.embedder import embedded
 from remembrancer.records import (
     EmbeddingDimensionMismatchError,
+    EmbeddingSpace,
     Entity,
     Episode,
     Fact,
@@ -96,69 +97,36 @@ class ForeignReport(Record):
     embedded: int = 0
 
 
-async def import_foreign(
-    store: MemoryStore,
-    paths: Sequence[str | os.PathLike[str]],
-    *,
-    format: ForeignFormat | str,  # noqa: A002 - what it is called everywhere
-    embedder: Embedder | None = None,
-    vectors_by: str | None = None,
-    skip_bad: bool = False,
-    progress: ForeignProgress | None = None,
-) -> ForeignReport:
-    """Take in dumps of another memory; see `Memory.import_foreign`."""
-    try:
-        whose = ForeignFormat(format)
-    except ValueError as error:
-        raise InvalidInputError("format", f"expected one of {', '.join(ForeignFormat)}, got {format!r}") from error
-    if isinstance(paths, str | os.PathLike) or not isinstance(paths, Sequence) or not paths:
-        raise InvalidInputError("paths", "expected one or more files")
-    files = [require_path(one, field=f"paths.{place}") for place, one in enumerate(paths)]
-    is_lenient = flag(skip_bad, field="skip_bad")
-    named = None if vectors_by is None else require_key(vectors_by, field="vectors_by")
-    importer = _Import(store, whose, embedder=embedder, vectors_by=named, skip_bad=is_lenient)
-    digest = importer.examine(files)
-    await importer.write(files, digest, progress)
-    return importer.report()
+class Examined:
+    """What was found in files that were read to their end without writing.
 
+    Attributes:
+        digest: Of what they hold.
+        count: How many records they have.
+        bad: How many of these are wrong.
+        problems: The first hundred of those.
+        left: Fields, and kinds of records, that have no place here, and how often they came.
+    """
 
-class _Import:
-    def __init__(
-        self,
-        store: MemoryStore,
-        whose: ForeignFormat,
-        *,
-        embedder: Embedder | None,
-        vectors_by: str | None,
-        skip_bad: bool,
-    ) -> None:
-        self._store = store
+    def __init__(self, whose: ForeignFormat, *, skip_bad: bool, vectors: EmbeddingSpace | None = None) -> None:
+        """Begin with nothing.
+
+        Args:
+            whose: Whose dumps the files are.
+            skip_bad: Whether a wrong record is counted instead of raised.
+            vectors: The space of the vectors that came with the records; `None`: they are let go of.
+        """
+        self.digest = ""
+        self.count = 0
+        self.bad = 0
+        self.problems: list[BadRecord] = []
+        self.left: Counter[str] = Counter()
+        self.skip_bad = skip_bad
         self._read = foreign_mem0.read if whose is ForeignFormat.MEM0 else foreign_graphiti.read
-        self._embedder = embedder if store.space is not None else None
-        self._keeps_vectors = store.space is not None and vectors_by == store.space.model
-        self._skip_bad = skip_bad
-        self._count = 0
-        self._bad = 0
-        self._embedded = 0
-        self._problems: list[BadRecord] = []
-        self._left: Counter[str] = Counter()
-        self._created: Counter[str] = Counter()
-        self._known: Counter[str] = Counter()
+        self._vectors = vectors
 
-    def report(self) -> ForeignReport:
-        """What was done."""
-        return ForeignReport(
-            read=self._count,
-            created=dict(self._created),
-            known=dict(self._known),
-            bad=self._bad,
-            problems=self._problems,
-            left=dict(self._left.most_common()),
-            embedded=self._embedded,
-        )
-
-    def examine(self, files: Sequence[Path]) -> str:
-        """Read everything without writing; what the files hold, as a digest.
+    def examine(self, files: Sequence[Path]) -> None:
+        """Read everything.
 
         Raises:
             InvalidInputError: A record is wrong, and such are not to be skipped; names file and line.
@@ -167,10 +135,10 @@ class _Import:
         said: dict[str, int] = {}
         for path in files:
             for piece in _of(path):
-                self._count += 1
+                self.count += 1
                 digest.update(repr(piece).encode("utf-8", "backslashreplace"))
                 try:
-                    taken = self._taken(piece)
+                    taken = self.taken(piece)
                     for fact in taken.facts:
                         content = hash(fact.content)
                         if said.setdefault(fact.id, content) != content:
@@ -178,19 +146,24 @@ class _Import:
                 except InvalidInputError as error:
                     self._note(path, piece, error)
                 else:
-                    self._left.update(taken.left)
-        return digest.hexdigest()
+                    self.left.update(taken.left)
+        self.digest = digest.hexdigest()
 
     def _note(self, path: Path, piece: Piece, error: InvalidInputError) -> None:
-        if not self._skip_bad:
+        if not self.skip_bad:
             raise InvalidInputError(f"{path.name}, {piece.place}", str(error)) from error
-        self._bad += 1
-        if len(self._problems) < _TOLD_PROBLEMS:
-            self._problems.append(
+        self.bad += 1
+        if len(self.problems) < _TOLD_PROBLEMS:
+            self.problems.append(
                 BadRecord(file=str(path), line=piece.line, element=piece.element, group=piece.group, problem=str(error))
             )
 
-    def _taken(self, piece: Piece) -> Taken:
+    def taken(self, piece: Piece) -> Taken:
+        """What a value of a file becomes.
+
+        Raises:
+            InvalidInputError: It is no record, or a wrong one.
+        """
         if piece.problem:
             raise InvalidInputError("record", piece.problem)
         if not isinstance(piece.value, Mapping):
@@ -200,17 +173,96 @@ class _Import:
         for one in windowed:
             if one.valid_until is not None and one.valid_until < one.valid_from:
                 raise InvalidInputError("record", f"ends ({one.valid_until}) before it begins ({one.valid_from})")
-        if not self._keeps_vectors:
+        if self._vectors is None:
             taken.vectors.clear()
+            return taken
         for record_id, vector in taken.vectors.items():
-            assert self._store.space is not None  # noqa: S101 - else no vectors are kept
             try:
-                stored_vector(tuple(vector), dimensions=self._store.space.dimensions, field=f"embedding of {record_id}")
+                stored_vector(tuple(vector), dimensions=self._vectors.dimensions, field=f"embedding of {record_id}")
             except EmbeddingDimensionMismatchError as error:
                 raise InvalidInputError("embedding", str(error)) from error
         return taken
 
-    async def write(self, files: Sequence[Path], digest: str, progress: ForeignProgress | None) -> None:
+
+def examine_foreign(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    format: ForeignFormat | str,  # noqa: A002 - what it is called everywhere
+    skip_bad: bool = False,
+) -> Examined:
+    """Read dumps of another memory to their end, before there is a memory to take them in; see `import_foreign`.
+
+    Raises:
+        InvalidInputError: As `Memory.import_foreign`; but vectors that came with the records are not looked at.
+    """
+    examined = Examined(_whose(format), skip_bad=flag(skip_bad, field="skip_bad"))
+    examined.examine(_files(paths))
+    return examined
+
+
+async def import_foreign(
+    store: MemoryStore,
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    format: ForeignFormat | str,  # noqa: A002 - what it is called everywhere
+    embedder: Embedder | None = None,
+    vectors_by: str | None = None,
+    skip_bad: bool = False,
+    progress: ForeignProgress | None = None,
+    examined: Examined | None = None,
+) -> ForeignReport:
+    """Take in dumps of another memory; see `Memory.import_foreign`.
+
+    `examined` is what `examine_foreign` found in these files; they are examined here where it is left out, and where
+    vectors that came with them are to be kept.
+    """
+    whose, files, is_lenient = _whose(format), _files(paths), flag(skip_bad, field="skip_bad")
+    named = None if vectors_by is None else require_key(vectors_by, field="vectors_by")
+    vectors = store.space if store.space is not None and named == store.space.model else None
+    if examined is None or vectors is not None:
+        examined = Examined(whose, skip_bad=is_lenient, vectors=vectors)
+        examined.examine(files)
+    importer = _Import(store, examined, embedder=embedder)
+    await importer.write(files, progress)
+    return importer.report()
+
+
+def _whose(value: ForeignFormat | str) -> ForeignFormat:
+    try:
+        return ForeignFormat(value)
+    except ValueError as error:
+        raise InvalidInputError("format", f"expected one of {', '.join(ForeignFormat)}, got {value!r}") from error
+
+
+def _files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    if isinstance(paths, str | os.PathLike) or not isinstance(paths, Sequence) or not paths:
+        raise InvalidInputError("paths", "expected one or more files")
+    return [require_path(one, field=f"paths.{place}") for place, one in enumerate(paths)]
+
+
+class _Import:
+    def __init__(self, store: MemoryStore, examined: Examined, *, embedder: Embedder | None) -> None:
+        self._store = store
+        self._examined = examined
+        self._embedder = embedder if store.space is not None else None
+        self._embedded = 0
+        self._created: Counter[str] = Counter()
+        self._known: Counter[str] = Counter()
+
+    def report(self) -> ForeignReport:
+        """What was done."""
+        found = self._examined
+        return ForeignReport(
+            read=found.count,
+            created=dict(self._created),
+            known=dict(self._known),
+            bad=found.bad,
+            problems=found.problems,
+            left=dict(found.left.most_common()),
+            embedded=self._embedded,
+        )
+
+    async def write(self, files: Sequence[Path], progress: ForeignProgress | None) -> None:
         """Write what was examined, a batch at a time.
 
         Raises:
@@ -222,9 +274,9 @@ class _Import:
                 again.update(repr(piece).encode("utf-8", "backslashreplace"))
                 done += 1
                 try:
-                    batch.append(self._taken(piece))
+                    batch.append(self._examined.taken(piece))
                 except InvalidInputError:
-                    if not self._skip_bad:
+                    if not self._examined.skip_bad:
                         raise
                 if len(batch) >= _AT_ONCE:
                     await self._write(batch)
@@ -234,7 +286,7 @@ class _Import:
         await self._write(batch)
         if progress is not None:
             progress(done)
-        if again.hexdigest() != digest:
+        if again.hexdigest() != self._examined.digest:
             raise InvalidInputError("paths", "the files changed while they were read; import them again")
 
     async def _write(self, batch: Sequence[Taken]) -> None:

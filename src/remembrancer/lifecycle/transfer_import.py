@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from remembrancer.lifecycle.transfer_export import TOLD_EVERY, TransferProgress, require_transfer
 from remembrancer.lifecycle.transfer_lines import (
@@ -60,20 +60,53 @@ _EPISODES_AT_ONCE = 20  # each brings its messages
 _ORDER = {model: place for place, model in enumerate(LINES.values())}
 
 
+class Examined(NamedTuple):
+    """What an export holds that was read to its end.
+
+    Attributes:
+        header: Its first line, which names the embedding space that a memory needs to take it in.
+        report: What importing it carries.
+    """
+
+    header: Header
+    report: TransferReport
+
+
+def examine_export(path: str | os.PathLike[str]) -> Examined:
+    """Check every line of an export, before there is a memory to take it in.
+
+    Raises:
+        InvalidInputError: The file cannot be read, is no export of a version that is known here, or is damaged.
+    """
+    source = require_path(path, field="path")
+    try:
+        with opened_with_content(source, field="path") as file:
+            return _examined(file)
+    except OSError as error:
+        raise InvalidInputError("path", f"cannot read {source}: {error.strerror or error}") from error
+
+
 async def import_from(
-    store: MemoryStore, path: str | os.PathLike[str], *, progress: TransferProgress | None = None
+    store: MemoryStore,
+    path: str | os.PathLike[str],
+    *,
+    progress: TransferProgress | None = None,
+    examined: Examined | None = None,
 ) -> TransferReport:
-    """Read an export into the empty namespace of a store; see `Memory.import_from`."""
+    """Read an export into the empty namespace of a store; see `Memory.import_from`.
+
+    `examined` is what `examine_export` found in the file; left out, it is examined here.
+    """
     source = require_path(path, field="path")
     transfer = require_transfer(store)
     try:
-        with opened_with_content(source, field="path") as file:
-            report = _examined(file, store)
+        _check_space(header_of(source) if examined is None else examined.header, store)
+        report = (examined or examine_export(source)).report
         marker = f"import/{report.sha256}"
         if not await transfer.begin(marker):
             raise InvalidInputError("namespace", f"{store.namespace!r} is not empty; import into another one")
         with opened_with_content(source, field="path") as file:
-            await _Importer(store).take(file, progress)
+            await _Importer(store).take(_lines(file, report.sha256), progress)
         await transfer.finish(marker)
     except OSError as error:
         raise InvalidInputError("path", f"cannot read {source}: {error.strerror or error}") from error
@@ -94,10 +127,9 @@ def header_of(path: str | os.PathLike[str]) -> Header:
         raise InvalidInputError("path", f"cannot read {source}: {error.strerror or error}") from error
 
 
-def _examined(file: BinaryIO, store: MemoryStore) -> TransferReport:
+def _examined(file: BinaryIO) -> Examined:
     raw = file.readline()
     header = decoded_header(raw)
-    _check_space(header, store)
     dimensions = None if header.space is None else header.space.dimensions
     digest, counts, reached, number = hashlib.sha256(raw), Counter[str](), 0, 1
     for number, raw in enumerate(file, 2):
@@ -107,7 +139,8 @@ def _examined(file: BinaryIO, store: MemoryStore) -> TransferReport:
                 raise InvalidInputError(f"line {number}", "the lines before it are not those that were exported")
             if file.read(1):
                 raise InvalidInputError(f"line {number + 1}", "there is more behind the end")
-            return TransferReport(counts=dict(counts), sha256=line.sha256, not_carried=header.not_carried)
+            report = TransferReport(counts=dict(counts), sha256=line.sha256, not_carried=header.not_carried)
+            return Examined(header, report)
         digest.update(raw)
         counts[kind_of_line(line)] += 1
         reached = _following(line, reached, number=number)
@@ -150,10 +183,10 @@ class _Importer:
         self._transfer = require_transfer(store)
         self._gate_passes = 0
 
-    async def take(self, file: BinaryIO, progress: TransferProgress | None) -> None:
+    async def take(self, lines: Iterator[Line], progress: TransferProgress | None) -> None:
         """Write all lines, a batch of one kind at a time."""
         told = read = 1
-        for batch in _batches(_lines(file)):
+        for batch in _batches(lines):
             await self._write(batch)
             read += len(batch)
             if progress is not None and read - told >= TOLD_EVERY:
@@ -244,14 +277,24 @@ def _holder(messages: Sequence[Message]) -> Episode:
     )
 
 
-def _lines(file: BinaryIO) -> Iterator[Line]:
-    header = decoded_header(file.readline())
+def _lines(file: BinaryIO, sha256: str) -> Iterator[Line]:
+    """The lines of an export that has been examined.
+
+    Raises:
+        InvalidInputError: They are no longer those that were examined; what was handed on stays.
+    """
+    raw = file.readline()
+    header, digest = decoded_header(raw), hashlib.sha256(raw)
     dimensions = None if header.space is None else header.space.dimensions
     for number, raw in enumerate(file, 2):
         line = decoded(raw, number=number, dimensions=dimensions)
-        if isinstance(line, End):
+        if isinstance(line, End) and digest.hexdigest() == sha256:
             return
+        if isinstance(line, End):
+            break
+        digest.update(raw)
         yield line
+    raise InvalidInputError("path", "the file changed while it was read; clear the namespace and import it again")
 
 
 def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
