@@ -20,7 +20,7 @@ RETURN n {.id, .content, .statement, .theme_id, .invalidated_by, .access_count,
   source_episode_ids: COLLECT { MATCH (n)-[x:FROM_EPISODE]->(m) UNWIND x.positions AS p RETURN m.id ORDER BY p },
   source_message_ids: COLLECT { MATCH (n)-[x:CITES]->(m) UNWIND x.positions AS p RETURN m.id ORDER BY p },
   tags: COLLECT { MATCH (n)-[x:TAGGED]->(m) UNWIND x.positions AS p RETURN m.name ORDER BY p }} AS record,
-  n {.statement_key, .predicate, .grams} AS copies,
+  n {.statement_key, .predicate, .words, .grams} AS copies,
   COLLECT { MATCH (n)-[:SUBJECT]->(m) RETURN m.id ORDER BY m.id } AS subjects,
   COLLECT { MATCH (n)-[:OBJECT]->(m) RETURN m.id ORDER BY m.id } AS objects
 ORDER BY n.id

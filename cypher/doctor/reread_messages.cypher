@@ -13,5 +13,5 @@ WITH n ORDER BY n.namespace, n.id LIMIT $limit
 RETURN n {.id, .role, .content, .conversation, .speaker, .metadata, timestamp: toString(n.timestamp),
   .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,
   provenance_created_at: toString(n.provenance_created_at)} AS record,
-  n {.day, .names, .mentions_time, .grams} AS copies
+  n {.day, .names, .mentions_time, .speaker_words, .words, .grams} AS copies
 ORDER BY n.id

@@ -4,8 +4,8 @@
 //   $namespace, $namespace_token : STRING
 //   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
 //   $embedding   : VECTOR                  of the namespace's embedding space
-//   $terms       : LIST<[word, needle, query, gram]>   the question's words: as spoken, as texts hold them ('' where an
-//                earlier word has the same), as searched for, and as pairs of characters where a script has no blanks
+//   $terms       : LIST<[word, needle, query, token]>   the question's words: as spoken, as the words of texts hold them ('' where
+//                an earlier word has the same), as searched for in texts, and among the tokens kept beside them
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
@@ -35,7 +35,8 @@
 // by BM25 (k1 1.2, b 0.75, lengths in characters) with what was found as the collection; 2.2 is k1 + 1, 0.3 and 0.9 are
 // k1 (1 - b) and k1 b.
 // Messages without a conversation around them (documents) get a second step: the best of them search on with their own vectors
-// and names, which finds what a question only reaches through another text.
+// and names (the first 40: the index refuses more than 1,024 clauses), which finds what a question only reaches through
+// another text.
 CYPHER 25
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH n WHERE n.left_embedding_1 IS NULL              // no row for who still searches in a space that was left
@@ -43,9 +44,9 @@ WITH coalesce(n.speakers, []) AS names
 WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
 WITH CASE WHEN wanted = [] THEN $terms ELSE wanted END AS wanted, named      // a question of nothing but names is searched for
 WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, 
-     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
-WITH named, needles, words,
-     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
+     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS tokens
+WITH named, needles, words, tokens,
+     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(tokens) = '' THEN '' ELSE ' grams:(' + tokens + ')' END AS text
 CALL (text, words) {
   CALL (text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
@@ -106,11 +107,11 @@ CALL (text, words) {
     WITH f, coalesce(c, 1 - vector_distance(vector(f.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0) AS c, c AS near
     OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
     RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near,
-           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN f.content END AS said
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN coalesce(f.words, ' ' + toLower(f.content) + ' ') END AS said
   }
   WITH m, max(near) AS near, coalesce(max(fc), 0.0) AS fc, collect(said) AS said
   WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-  RETURN collect({m: m, near: near, fc: fc, said: [x IN said | ' ' + toLower(x) + ' '], low: ' ' + toLower(m.content) + ' ',
+  RETURN collect({m: m, near: near, fc: fc, said: said, low: coalesce(m.words, ' ' + toLower(m.content) + ' '),
     c: coalesce(near, 1 - vector_distance(vector(m.embedding_1, 384, FLOAT32), $embedding, COSINE), 0.0)}) AS found
 }
 CALL (found, needles) {                              // words: BM25, with what was found as the collection
@@ -124,28 +125,30 @@ CALL (found, needles) {                              // words: BM25, with what w
   WITH h {.m, .near, .fc, .c, .low, b: b, fb: reduce(best = 0.0, x IN fbs | CASE WHEN x > best THEN x ELSE best END)} AS h
   RETURN collect(h {.*, link: null}) AS first, max(h.b) AS top_text, min(h.near) AS lowest
 }
-WITH named, needles, text, words, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
+WITH named, needles, text, words, tokens, first, lowest, CASE WHEN top_text > 0 THEN top_text ELSE 1.0 END AS top_text
 CALL (first, top_text) {                             // second step: from what stands alone, without a conversation around it
   UNWIND first AS h
   WITH h, h.c + $weights.seed_text * h.b / top_text AS worth ORDER BY worth DESC, h.m.id LIMIT $weights.seeds
   WITH h WHERE h.m.context = '' AND h.m.embedding_1 IS NOT NULL
   RETURN collect(h.m) AS seeds
 }
-CALL (seeds, text, words, needles) {
+CALL (seeds, words, tokens, needles) {
   UNWIND range(0, size(seeds) - 1) AS rank
-  WITH rank, seeds[rank] AS seed, text, words, needles
-  CALL (seed, text, words) {
+  WITH rank, seeds[rank] AS seed, words, tokens, needles
+  CALL (seed, words, tokens) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
       WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed)
     RETURN m
    UNION
-    WITH text, reduce(t = words, x IN seed.names | t + ' ' + x) AS wider WHERE trim(text + wider) <> ''
-    CALL db.index.fulltext.queryNodes('message_text',
-      '+namespace_token:' + $namespace_token + '^0 +(' + text + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + wider + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node
+    WITH words, tokens, reduce(t = '', x IN seed.names[..40] | t + ' ' + x) AS names WHERE trim(tokens + names) <> ''
+    WITH words + names AS wider, CASE WHEN trim(words) = '' THEN '' ELSE '(' + words + ')^2' END + names AS said,
+         CASE WHEN trim(tokens) = '' THEN '' ELSE '(' + tokens + ')^2' END + names AS kept
+    CALL db.index.fulltext.queryNodes('message_text', '+namespace_token:' + $namespace_token + '^0 +(grams:(' + kept + ')'
+      + CASE WHEN trim(wider) = '' THEN '' ELSE ' content:(' + said + ') context:(' + wider + ')^0.5' END + ')', {limit: $weights.near_seed}) YIELD node
     RETURN node AS m
   }
   WITH rank, seed, needles, m WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
-  WITH rank, seed, needles + [x IN coalesce(seed.names, []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: ' ' + toLower(m.content) + ' '}) AS reached
+  WITH rank, seed, needles + [x IN coalesce(seed.names[..40], []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: coalesce(m.words, ' ' + toLower(m.content) + ' ')}) AS reached
   WITH rank, seed, reached, CASE WHEN reached = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN reached | s + size(h.low)) / size(reached) END AS mean,
        [x IN wider | [x, log(1 + size(reached) / (1.0 + size([h IN reached WHERE h.low CONTAINS x])))]] AS spread
   WITH rank, seed, [h IN reached | {m: h.m, low: h.low, b: reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |
@@ -188,7 +191,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
     CASE WHEN $asks_when AND h.m.mentions_time THEN $weights.time ELSE 0.0 END,
     CASE WHEN size(named) = 0 THEN 0.0
-      WHEN any(w IN split(toLower(coalesce(h.m.speaker, '')), ' ') WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
+      WHEN any(w IN coalesce(h.m.speaker_words, []) WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
     CASE WHEN h.m.content ENDS WITH '?' THEN -$weights.question ELSE 0.0 END,
     $weights.fact * h.fc + $weights.fact_text * h.fb / fbest,
     $weights.hop * h.hop] AS parts

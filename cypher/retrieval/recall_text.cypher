@@ -3,8 +3,8 @@
 // params:
 //   $namespace, $namespace_token : STRING
 //   $fact_tokens : STRING                  one or two words: the namespace's, and that of its closed facts when asked for
-//   $terms       : LIST<[word, needle, query, gram]>   the question's words: as spoken, as texts hold them ('' where an
-//                earlier word has the same), as searched for, and as pairs of characters where a script has no blanks
+//   $terms       : LIST<[word, needle, query, token]>   the question's words: as spoken, as the words of texts hold them ('' where
+//                an earlier word has the same), as searched for in texts, and among the tokens kept beside them
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
@@ -37,9 +37,9 @@ WITH coalesce(n.speakers, []) AS names
 WITH [x IN $terms WHERE NOT x[0] IN names] AS wanted, [x IN $terms WHERE x[0] IN names | x[0]] AS named
 WITH CASE WHEN wanted = [] THEN $terms ELSE wanted END AS wanted, named      // a question of nothing but names is searched for
 WITH named, [x IN wanted WHERE x[1] <> '' | x[1]] AS needles, 
-     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS grams
+     reduce(text = '', x IN wanted | text + ' ' + x[2]) AS words, reduce(text = '', x IN wanted | text + ' ' + x[3]) AS tokens
 WITH named, needles, words,
-     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(grams) = '' THEN '' ELSE ' grams:(' + grams + ')' END AS text
+     CASE WHEN trim(words) = '' THEN '' ELSE 'content:(' + words + ')' END + CASE WHEN trim(tokens) = '' THEN '' ELSE ' grams:(' + tokens + ')' END AS text
 CALL (text, words) {
   CALL (text, words) {
     WITH text, words WHERE text <> ''
@@ -86,12 +86,12 @@ CALL (text, words) {
     WITH f, 0.0 AS c, c AS near
     OPTIONAL MATCH (f)-[:CITES]->(m:Message) WHERE m.live AND m.timestamp <= $valid_at
     RETURN coalesce(m, f) AS m, CASE WHEN m IS NULL THEN near END AS near,
-           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN f.content END AS said
+           CASE WHEN NOT m.content CONTAINS f.content THEN c END AS fc, CASE WHEN NOT m.content CONTAINS f.content THEN coalesce(f.words, ' ' + toLower(f.content) + ' ') END AS said
   }
   WITH m, max(near) AS near, coalesce(max(fc), 0.0) AS fc, collect(said) AS said
   WHERE m:Fact OR (m.timestamp <= $valid_at AND m.recorded_at <= $believed_at)
-  RETURN collect({m: m, near: near, fc: fc, said: [x IN said | ' ' + toLower(x) + ' '], low: ' ' + toLower(m.content) + ' ',
-    around: ' ' + toLower(coalesce(m.context, '')) + ' ', c: 0.0}) AS found
+  RETURN collect({m: m, near: near, fc: fc, said: said, low: coalesce(m.words, ' ' + toLower(m.content) + ' '),
+    around: coalesce(m.context, ''), c: 0.0}) AS found
 }
 CALL (found, needles) {                              // words: BM25, with what was found as the collection
   WITH found, CASE WHEN found = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN found | s + size(h.low)) / size(found) END AS mean,
@@ -126,7 +126,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
     CASE WHEN $asks_when AND h.m.mentions_time THEN $weights.time ELSE 0.0 END,
     CASE WHEN size(named) = 0 THEN 0.0
-      WHEN any(w IN split(toLower(coalesce(h.m.speaker, '')), ' ') WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
+      WHEN any(w IN coalesce(h.m.speaker_words, []) WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
     CASE WHEN h.m.content ENDS WITH '?' THEN -$weights.question ELSE 0.0 END,
     $weights.fact * h.fc + $weights.fact_text * h.fb / fbest,
     0.0] AS parts

@@ -29,7 +29,8 @@ from remembrancer.providers.openai.endpoint import Endpoint, _wait_asked_for
 from remembrancer.providers.openai.spoken_json import read_json, without_thoughts
 from remembrancer.records.entity import Entity
 from remembrancer.records.instant import require_instant
-from remembrancer.records.recall_copies import grams_of, mentions_time, names_in
+from remembrancer.records.recall_copies import mentions_time, names_in
+from remembrancer.records.recall_words import grams_of, hidden_words, worded
 from remembrancer.records.sentences import collapsed, split_sentences
 from remembrancer.records.statement import canonical_predicate
 from remembrancer.retrieval.recall.dates import asks_when, date_windows
@@ -85,6 +86,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "names for recall": names_in,
     "times": mentions_time,
     "unspaced": grams_of,
+    "words of recall": worded,
+    "hidden words": hidden_words,
     "sentences": lambda text: (split_sentences(text), split_sentences(text, all_scripts=True), collapsed(text)),
     "sources": SPEAKER.of,
     "telling words": telling_words_of,

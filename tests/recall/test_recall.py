@@ -15,7 +15,7 @@ from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.records import EmbeddingSpace, Fact, InvalidInputError, Message, Provenance, RecordBatch, random_id
 from remembrancer.retrieval.recall import RecallWeights, rank
 from remembrancer.retrieval.recall.dates import asks_when, date_windows
-from remembrancer.retrieval.recall.words import question_terms
+from remembrancer.retrieval.recall.words import MAX_CLAUSES, question_terms
 from remembrancer.testing import FixedClock, OpenStore
 from remembrancer.testing.samples import sample_id
 
@@ -185,7 +185,7 @@ async def test_no_text_is_query_syntax(open_store: OpenStore, vectors: bool) -> 
         recall = await memory.recall(text)
         assert all("another namespace" not in hit.text for hit in recall.hits)
     long = await memory.recall(HOSTILE[5])
-    assert long.left_out.words == 2_600
+    assert long.left_out.words == 3_000 - MAX_CLAUSES
     assert (await other.recall("secret")).hits
 
 

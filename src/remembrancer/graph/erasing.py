@@ -12,6 +12,7 @@ from remembrancer.ports.erasure import holds_name
 from remembrancer.records import IdsByKind, Scrub
 from remembrancer.records.batch import ids_by_kind
 from remembrancer.records.erasure import Dependents, Source
+from remembrancer.records.recall_copies import name_words
 
 
 class _Store(Protocol):
@@ -90,7 +91,7 @@ class Scrubber:
         await self._run("erase.scrub_entries", **ids)
         if scrub.unlearns_speakers:
             speakers = [row["speaker"] for row in await self._run("erase.speakers")]
-            words = sorted({word for speaker in speakers for word in speaker.lower().split()})
+            words = sorted({word for speaker in speakers for word in name_words(speaker)})
             await self._run("erase.set_speakers", words=words)
 
     async def _run(self, name: str, **parameters: Any) -> list[Row]:

@@ -36,6 +36,7 @@ from remembrancer.records import (
     system_clock,
 )
 from remembrancer.records.base import translated
+from remembrancer.records.recall_copies import name_words
 from remembrancer.records.stated import stated_relationship, stated_relationship_id
 from remembrancer.records.tier import TierItem
 
@@ -151,7 +152,7 @@ class Inspection:
 
     def _look_at_message(self, message: Message, row: Row) -> None:
         self._compare(message, "message", row["copies"], rows.message_properties(message))
-        if message.speaker and not self._speakers.issuperset(message.speaker.lower().split()):
+        if message.speaker and not self._speakers.issuperset(name_words(message.speaker)):
             self.seen["derived"].add(f"message {message.id} is by a speaker whom the namespace does not list")
 
     def _look_at_episode(self, episode: Episode, row: Row) -> None:

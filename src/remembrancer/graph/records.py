@@ -17,7 +17,8 @@ from remembrancer.graph.values import (
 )
 from remembrancer.records import Entity, Episode, Fact, Message, Relationship, Theme, name_key
 from remembrancer.records.key import without_repeats
-from remembrancer.records.recall_copies import context_around, grams_of, mentions_time, names_in
+from remembrancer.records.recall_copies import context_around, mentions_time, name_words, names_in, tokens_of
+from remembrancer.records.recall_words import worded
 from remembrancer.records.statement import canonical_predicate
 
 Row = dict[str, Any]
@@ -80,7 +81,9 @@ def message_properties(message: Message) -> Row:
         "day": message.timestamp.date().isoformat(),
         "names": list(names_in(message.content)),
         "mentions_time": mentions_time(message.content),
-        "grams": grams_of(message.content) or None,
+        "speaker_words": name_words(message.speaker) if message.speaker else None,
+        "words": worded(message.content),
+        "grams": tokens_of(message.content) or None,
         **provenance_properties(message.provenance),
     }
 
@@ -102,9 +105,9 @@ def message_rows(episode: Episode) -> list[Row]:
 
 
 def speaker_words(episodes: Sequence[Episode]) -> list[str]:
-    """Every lower-cased word of the names of those who speak in the episodes."""
+    """Every word of the names of those who speak in the episodes."""
     names = {message.speaker for episode in episodes for message in episode.messages if message.speaker}
-    return sorted({word for name in names for word in name.lower().split()})
+    return sorted({word for name in names for word in name_words(name)})
 
 
 def conversation_key(conversation: str | None) -> str:
@@ -140,7 +143,8 @@ def fact_row(fact: Fact) -> Row:
         "statement": None if statement is None else as_json(statement.model_dump(mode="json")),
         "statement_key": None if statement is None else statement.key,
         "predicate": None if statement is None else canonical_predicate(statement.predicate),
-        "grams": grams_of(fact.content) or None,
+        "words": worded(fact.content),
+        "grams": tokens_of(fact.content) or None,
         "theme_id": fact.theme_id,
         "valid_from": fact.valid_from,
         "valid_until": fact.valid_until,

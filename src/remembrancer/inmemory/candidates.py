@@ -1,9 +1,9 @@
 """Candidates for a recall, found in memory: the twin of what the database finds by its indexes.
 
-Vectors are compared exactly; the text search is BM25 over a message and, at half weight, the messages around it. A word
-counts where a word of the text begins with its stem, so who is found last may differ from what the database's analyzer
-finds. What was found is then ranked by its words alone, as the database does, with what was found as the collection:
-how rare a word is in all that is stored, by others too, has no part in a score.
+Vectors are compared exactly; the text search finds what has a word of the question in one of its forms, as the database
+does, by BM25 over a message and, at half weight, the messages around it; of more than it takes, who is found last may
+differ from what the database finds. What was found is then ranked by its words alone, as the database does, with what
+was found as the collection: how rare a word is in all that is stored, by others too, has no part in a score.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from typing import Any
 
 from remembrancer.inmemory.collection import Collection
 from remembrancer.inmemory.graph import RecordGraph
-from remembrancer.ports.recall import Candidate, Candidates, Evidence, RecallQuestion
+from remembrancer.inmemory.proposing import Proposal
+from remembrancer.ports.recall import Candidate, Candidates, Evidence, RecallQuestion, Term
 from remembrancer.records import Fact, Message, RecordKind, cosine, is_valid_at
-from remembrancer.records.recall_copies import context_around, mentions_time, names_in
+from remembrancer.records.recall_copies import mentions_time, name_words, names_in, places_around
+from remembrancer.records.recall_words import worded
 
 Nearest = Callable[[RecordKind, Sequence[float], int, Callable[[Any], bool]], Mapping[str, float]]
 """Ids and cosines of the nearest records of a kind that pass, at most so many."""
 
 _CONTEXT = 0.5
+_NAMES = 40  # of a text that is searched on from
 _COUNTED = 50  # closed facts, and what each search finds at other times, at most
 
 
@@ -49,10 +52,13 @@ class CandidateSearch:
         self._nearest = nearest
         self._found: dict[str, _Found] = {}
         self._places = _places(graph)
-        names = {word for m in graph.messages.values() if m.speaker for word in m.speaker.lower().split()}
+        self._words: dict[str, str] = {}
+        names = {word for m in graph.messages.values() if m.speaker for word in name_words(m.speaker)}
         self._speakers = tuple(term.word for term in question.terms if term.word in names)
         others = [term for term in question.terms if term.word not in names] or question.terms
         self._needles = [term.needle for term in others if term.needle]
+        self._terms = others
+        self._proposal = Proposal(others)
 
     def gather(self) -> Candidates:
         """All candidates."""
@@ -118,21 +124,22 @@ class CandidateSearch:
 
     def _by_text(self) -> None:
         said = [message for message in self._graph.messages.values() if self._said(message)]
-        for message in self._worded(said, self._needles)[: self._question.weights.near]:
+        for message in self._worded(said, self._needles, self._proposal)[: self._question.weights.near]:
             self._at(message)
 
-    def _worded(self, messages: Sequence[Message], needles: Sequence[str]) -> list[Message]:
-        own = Collection([message.content for message in messages], needles).ranks()
-        around = Collection([self._context(message) for message in messages], needles).ranks()
-        ranks = [(m, a + _CONTEXT * b) for m, a, b in zip(messages, own, around, strict=True) if a + b > 0]
+    def _worded(self, messages: Sequence[Message], needles: Sequence[str], proposal: Proposal) -> list[Message]:
+        proposed = [m for m in messages if proposal.has_any(self._said_in(m)) or proposal.has_a_word(self._context(m))]
+        own = Collection([self._said_in(message) for message in proposed], needles).ranks()
+        around = Collection([self._context(message) for message in proposed], needles).ranks()
+        ranks = [(message, a + _CONTEXT * b) for message, a, b in zip(proposed, own, around, strict=True)]
         return [message for message, _ in sorted(ranks, key=lambda pair: (-pair[1], pair[0].id))]
 
     def _by_facts(self) -> None:
         weights, embedding = self._question.weights, self._question.embedding
         near = self._nearest("fact", embedding, weights.near_facts, self._holds) if embedding is not None else {}
-        held = [fact for fact in self._graph.facts.values() if self._holds(fact)]
-        texts = Collection([fact.content for fact in held], self._needles).ranks()
-        ranked = sorted(((r, f) for r, f in zip(texts, held, strict=True) if r > 0), key=lambda p: (-p[0], p[1].id))
+        held = [f for f in self._graph.facts.values() if self._holds(f) and self._proposal.has_any(self._said_in(f))]
+        texts = Collection([self._said_in(fact) for fact in held], self._needles).ranks()
+        ranked = sorted(zip(texts, held, strict=True), key=lambda pair: (-pair[0], pair[1].id))
         for fact_id in dict.fromkeys([*near, *(fact.id for _, fact in ranked[: weights.near_facts])]):
             self._speak_for(self._graph.facts[fact_id], near.get(fact_id))
 
@@ -146,13 +153,13 @@ class CandidateSearch:
             found = self._at(message)
             if fact.content not in message.content:
                 found.fact_similarity = max(found.fact_similarity, similarity)
-                found.cited_by.append(fact.content)
+                found.cited_by.append(self._said_in(fact))
         if not cited:
             self._at(fact).near = near
 
     def _rank_texts(self) -> None:
         listed = self._found.values()
-        collection = Collection([found.record.content for found in listed], self._needles)
+        collection = Collection([self._said_in(found.record) for found in listed], self._needles)
         for found, rank in zip(listed, collection.ranks(), strict=True):
             found.text_rank = rank
             if self._question.embedding is None and isinstance(found.record, Message):
@@ -179,15 +186,18 @@ class CandidateSearch:
         assert seed.embedding is not None  # noqa: S101 - the caller chose seeds that have one
         near = self._nearest("message", seed.embedding, weights.near_seed, self._said)
         said = [m for m in self._graph.messages.values() if self._said(m) and m.embedding is not None]
-        needles = list(dict.fromkeys([*self._needles, *(f" {name}" for name in names_in(seed.content))]))
-        texts = [message.id for message in self._worded(said, needles)[: weights.near_seed]]
-        reached = [record_id for record_id in dict.fromkeys([*near, *texts]) if record_id != seed.id]
-        ranks = Collection([self._graph.messages[record_id].content for record_id in reached], needles).ranks()
+        names = names_in(seed.content)[:_NAMES]
+        needles = list(dict.fromkeys([*self._needles, *(f" {name}" for name in names)]))
+        named = [Term(word, "", word, word) for name in names for word in name.split()]
+        texts = [message.id for message in self._worded(said, needles, Proposal([*self._terms, *named]))]
+        listed = dict.fromkeys([*near, *texts[: weights.near_seed]])
+        reached = [record_id for record_id in listed if record_id != seed.id]
+        ranks = Collection([self._said_in(self._graph.messages[record_id]) for record_id in reached], needles).ranks()
         top = max(ranks, default=0.0) or 1.0
-        for record_id, worded in zip(reached, ranks, strict=True):
+        for record_id, text_rank in zip(reached, ranks, strict=True):
             message = self._graph.messages[record_id]
             link = weights.hop_similarity * cosine(message.embedding or (), seed.embedding)
-            link += weights.hop_text * worded / top - weights.hop_rank * rank
+            link += weights.hop_text * text_rank / top - weights.hop_rank * rank
             found = self._at(message)
             found.link = link if found.link is None else max(found.link, link)
 
@@ -196,17 +206,24 @@ class CandidateSearch:
             return 0.0
         return cosine(record.embedding, self._question.embedding)
 
+    def _said_in(self, record: Message | Fact) -> str:
+        """The words of a record."""
+        if record.id not in self._words:
+            self._words[record.id] = worded(record.content)
+        return self._words[record.id]
+
     def _context(self, message: Message) -> str:
+        """As `recall_copies.context_around`, which would cut each message anew for each of its neighbours."""
         episode_id, position = self._places.get(message.id, (None, 0))
         if episode_id is None:
             return ""
         held = [self._graph.messages[m] for m in self._graph.episode_messages[episode_id] if m in self._graph.messages]
-        return context_around(held, position)
+        around = (held[place] for place in places_around(position, len(held)))
+        return "".join(self._said_in(beside) for beside in around if beside.content)
 
     def _count_closed(self) -> int:
         closed = [f for f in self._graph.facts.values() if not f.is_live and not f.is_quarantined]
-        ranks = Collection([fact.content for fact in closed], self._needles).ranks()
-        return min(_COUNTED, sum(rank > 0 for rank in ranks))
+        return min(_COUNTED, sum(self._proposal.has_any(self._said_in(fact)) for fact in closed))
 
     def _count_at_other_times(self) -> int:
         """What would have been found but for the time; asked only where nothing was, so none of it counts now."""
@@ -214,9 +231,8 @@ class CandidateSearch:
         held: list[Message | Fact] = [fact for fact in self._graph.facts.values() if self._may_count(fact)]
         found: set[str] = set()
         for records in (said, held):
-            ranks = Collection([record.content for record in records], self._needles).ranks()
-            worded = (record.id for record, rank in zip(records, ranks, strict=True) if rank > 0)
-            found.update(itertools.islice(worded, _COUNTED))
+            having = (record.id for record in records if self._proposal.has_any(self._said_in(record)))
+            found.update(itertools.islice(having, _COUNTED))
         if self._question.embedding is not None:
             found.update(self._nearest("message", self._question.embedding, _COUNTED, lambda _: True))
             found.update(self._nearest("fact", self._question.embedding, _COUNTED, self._may_count))

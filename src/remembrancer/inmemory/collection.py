@@ -19,28 +19,21 @@ class Collection:
         """Take the texts.
 
         Args:
-            texts: The collection.
-            needles: The words, as lower-cased texts between blanks hold them.
+            texts: The collection, as `recall_words.worded` gives them.
+            needles: The words, as such texts hold them.
         """
-        self._lowered = lowered = [_lowered(text) for text in texts]
-        self._mean = sum(map(len, lowered)) / len(lowered) if lowered else 1.0
+        self._texts = texts
+        self._mean = sum(map(len, texts)) / max(1, len(texts)) or 1.0
         self._rarity = {
-            needle: math.log(1 + len(lowered) / (1.0 + sum(needle in text for text in lowered))) for needle in needles
+            needle: math.log(1 + len(texts) / (1.0 + sum(needle in text for text in texts))) for needle in needles
         }
 
     def ranks(self) -> list[float]:
         """How well each of the texts has the words; 0: it has none."""
-        return [self._rank(lowered) for lowered in self._lowered]
+        return [self.rank(text) for text in self._texts]
 
     def rank(self, text: str) -> float:
-        """How well a text that is not of the collection has the words; 0: it has none."""
-        return self._rank(_lowered(text))
-
-    def _rank(self, lowered: str) -> float:
-        floor = _K1 * (1 - _B + _B * len(lowered) / self._mean)
-        counts = ((rarity, lowered.count(needle)) for needle, rarity in self._rarity.items())
+        """How well a text, of the collection or not, has the words; 0: it has none."""
+        floor = _K1 * (1 - _B + _B * len(text) / self._mean)
+        counts = ((rarity, text.count(needle)) for needle, rarity in self._rarity.items())
         return sum(rarity * count * (_K1 + 1) / (count + floor) for rarity, count in counts if count)
-
-
-def _lowered(text: str) -> str:
-    return f" {text.lower()} "

@@ -20,18 +20,18 @@ class Term(NamedTuple):
     """One word of a question.
 
     Attributes:
-        word: Lower case, letters and digits only; what is looked up among the speakers' names.
-        needle: What a text holds that has this word, when a blank is put before and after the text;
-            empty where an earlier term
+        word: Folded, letters and digits only; what is looked up among the words of the speakers' names.
+        needle: What the words of a text (`recall_words.worded`) hold that has this word; empty where an earlier term
             has the same.
-        query: The word as it is searched for; empty for one that is searched for as a gram.
-        gram: The token of a pair of characters (`recall_copies.grams_of`), for scripts without blanks between words.
+        query: The word as it is searched for in texts; empty for a pair of characters.
+        token: What is searched for among the tokens kept beside a text (`recall_copies.tokens_of`): the word again, or
+            the token of a pair of characters, for scripts without blanks between words.
     """
 
     word: str
     needle: str
     query: str
-    gram: str
+    token: str
 
 
 class DateWindow(NamedTuple):

@@ -1,5 +1,5 @@
-"""What is kept beside a message or fact for recall: what was said around it, the names in it, whether it tells a time,
-and tokens for scripts that leave no blanks between words."""
+"""What is kept beside a message or fact for recall: the words said around it, the names in it, whether it tells a time,
+and what the text index would not find in the text itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from remembrancer.records import Message
+from remembrancer.records.recall_words import grams_of, hidden_words, worded, words_in
 
 CONTEXT_REACH = 2
 """How many messages before and after a message its context holds."""
@@ -26,14 +27,19 @@ _OPENERS = frozenset('.!?:;\n"“([')
 
 
 def context_around(messages: Sequence[Message], position: int) -> str:
-    """Contents of the messages around one, joined by line breaks; the message itself is not in it."""
-    first = max(0, position - CONTEXT_REACH)
-    around = [*messages[first:position], *messages[position + 1 : position + 1 + CONTEXT_REACH]]
-    return "\n".join(message.content for message in around if message.content)
+    """The words of the messages around one (`worded`); the message itself is not in it, and empty: it stands alone."""
+    around = (messages[place] for place in places_around(position, len(messages)))
+    return "".join(worded(message.content) for message in around if message.content)
+
+
+def places_around(position: int, count: int) -> list[int]:
+    """The places of the messages whose words are the context of the one at a place, of so many in an episode."""
+    first, last = max(0, position - CONTEXT_REACH), min(count - 1, position + CONTEXT_REACH)
+    return [place for place in range(first, last + 1) if place != position]
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Lower-cased words of the names in a text, each once, in order.
+    """Words of the names in a text, folded, each once, in order; `O'Brien` is `o brien`.
 
     A capitalised word counts unless it opens a sentence and no capitalised word follows it.
     """
@@ -46,7 +52,7 @@ def names_in(text: str) -> tuple[str, ...]:
         follower = words[place + 1] if place + 1 < len(words) else None
         in_run = follower is not None and follower[0][0].isupper() and text[match.end() : follower.start()] == " "
         if in_run or not _OPENERS.intersection(before):
-            names.setdefault(match[0].lower())
+            names.setdefault(" ".join(words_in(match[0])))
     return tuple(names)
 
 
@@ -55,25 +61,11 @@ def mentions_time(text: str) -> bool:
     return _TIME.search(text) is not None
 
 
-UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]+"
-)
-"""Runs of Han, Kana, Bopomofo, Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: scripts whose words are not told by
-blanks, or take endings without one."""
+def tokens_of(text: str) -> str:
+    """What the text index is given beside a text: pairs of characters, and words that it would cut otherwise."""
+    return f"{grams_of(text)} {hidden_words(text)}".strip()
 
 
-def gram(characters: str) -> str:
-    """The token of one or two characters: letters and digits that every analyzer leaves as they are."""
-    return "u" + "".join(f"{ord(character):x}" for character in characters) + "0"
-
-
-def grams_of(text: str) -> str:
-    """Tokens of all characters, and of all pairs of neighbours, in the unspaced runs of a text, each once."""
-    tokens: dict[str, None] = {}
-    for run in UNSPACED.findall(text.lower()):
-        for place, character in enumerate(run):
-            tokens.setdefault(gram(character))
-            if place:
-                tokens.setdefault(gram(run[place - 1 : place + 1]))
-    return " ".join(tokens)
+def name_words(name: str) -> list[str]:
+    """The words of a speaker's name, folded, by which a question names who spoke."""
+    return words_in(name)

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from remembrancer.records.recall_copies import UNSPACED
+from remembrancer.records.recall_words import UNSPACED
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[\w]")
 _SHORTEST = 3

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from remembrancer.records import Message
-from remembrancer.records.recall_copies import UNSPACED, grams_of
+from remembrancer.records.recall_words import UNSPACED, grams_of
 
 _WORD = re.compile(r"\w+")
 _LEAST_SHARE = 0.25  # of a fact's words that are anywhere in the episode: what the first message must have

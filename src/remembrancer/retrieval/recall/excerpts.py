@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from remembrancer.ports.recall import Evidence, Term
+from remembrancer.records.recall_words import worded
 from remembrancer.records.sentences import split_sentences
 
 SENTENCES = 2
@@ -84,7 +85,7 @@ def _joined(places: Sequence[int], sentences: Sequence[str]) -> str:
 
 
 def _worth(sentence: str, needles: Sequence[str]) -> float:
-    text = f" {sentence.lower()} "
+    text = worded(sentence)
     words = len(sentence.split())
     share = sum(needle in text for needle in needles) / len(needles) if needles else 0.0
     worth = _SHARE * share + _LENGTH * min(words, _FULL_LENGTH) / _FULL_LENGTH

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from remembrancer.ports.recall import Candidate, Candidates, DateWindow, Evidence, Findings, RecallQuestion, Term
 from remembrancer.ports.weights import RecallWeights
+from remembrancer.records.recall_copies import name_words
+from remembrancer.records.recall_words import worded
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def searched(terms: Sequence[Term], named: frozenset[str]) -> list[Term]:
 
 
 def _held(evidence: Evidence, needles: Sequence[str]) -> frozenset[str]:
-    text = f" {evidence.content.lower()} "
+    text = worded(evidence.content)
     return frozenset(needle for needle in needles if needle in text)
 
 
@@ -142,5 +144,5 @@ def _date(day: str, windows: Sequence[DateWindow]) -> float:
 def _speaker(speaker: str | None, named: frozenset[str], weights: RecallWeights) -> float:
     if not named:
         return 0.0
-    words = (speaker or "").lower().split()
+    words = name_words(speaker or "")
     return weights.speaker if named.intersection(words) else -weights.other_speaker

@@ -1,31 +1,21 @@
 """The words of a question: what is searched for, and what only holds a sentence together.
 
-Texts in scripts without blanks between words (Chinese, Japanese, Thai and others) are cut into overlapping pairs of
-characters, which the indexes hold as tokens. Long runs are cut too, so that nothing is dropped for
-its length: only when a question has more than `MAX_CLAUSES` words the shortest are left out, and the answer says so.
+They are cut as those of the texts are (`recall_words`). Of scripts without blanks between words overlapping pairs of
+characters are searched for. Only when a question has more than `MAX_CLAUSES` words the shortest are left out, and the
+answer says so.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from remembrancer.ports.recall import Term
-from remembrancer.records.recall_copies import UNSPACED, gram
+from remembrancer.records.recall_words import UNSPACED, gram, words_in
 
-MAX_CLAUSES = 400
-"""How many words are searched for at most: the text index refuses more than 1,024 clauses, and each word costs two."""
+MAX_CLAUSES = 300
+"""How many words are searched for at most: the text index refuses more than 1,024 clauses, a word costs three."""
 
 _SHORT = 3
-_LONGEST = 200  # characters of one word in a query; longer ones are cut, not dropped
-
-# Marks that belong to the letter before them: accents, points, the vowel signs of Indic scripts.
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
-    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-)
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
-_POSSESSIVE = re.compile(r"['’]s\b")
 STOP_WORDS = frozenset(
     """
     a about above after again against all also although am among an and any anyone anything are aren as at away
@@ -69,18 +59,11 @@ def question_terms(text: str) -> tuple[tuple[Term, ...], int]:
 
 
 def _words(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(_POSSESSIVE.sub("", text.lower())):
-        begin = 0
-        for run in UNSPACED.finditer(match[0]):
-            yield from _spaced(match[0][begin : run.start()])
-            yield from _pairs(run[0])
-            begin = run.end()
-        yield from _spaced(match[0][begin:])
-
-
-def _spaced(word: str) -> Iterator[str]:
-    if word and word not in STOP_WORDS:
-        yield from (word[start : start + _LONGEST] for start in range(0, len(word), _LONGEST))
+    for word in words_in(text):
+        if UNSPACED.match(word):
+            yield from _pairs(word)
+        elif word not in STOP_WORDS:
+            yield word
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -96,7 +79,7 @@ def _terms(words: list[str]) -> Iterator[Term]:
         needle = word if is_run else _needle(word)
         kept = "" if needle in seen else needle
         seen.add(needle)
-        yield Term(word, kept, "", gram(word)) if is_run else Term(word, kept, word, "")
+        yield Term(word, kept, "", gram(word)) if is_run else Term(word, kept, word, word)
 
 
 def _needle(word: str) -> str:
