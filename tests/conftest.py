@@ -51,11 +51,11 @@ LEFT_BEHIND = pytest.StashKey[list[str]]()
 # Most of what tests wait for is planning: a second and more for a long statement. Neo4j plans a statement anew for each
 # order of magnitude of its texts and lists, and as the database grows; here all sizes are small, and one plan does.
 # Servers in containers, and those that tests start for themselves, have Neo4j's own settings.
-PLAN_ONCE = """\
-internal.cypher.use_parameter_size=false
-dbms.cypher.min_replan_interval=1h
-dbms.cypher.statistics_divergence_threshold=1.0
-"""
+PLAN_ONCE = {
+    "internal.cypher.use_parameter_size": "false",
+    "dbms.cypher.min_replan_interval": "1h",
+    "dbms.cypher.statistics_divergence_threshold": "1.0",
+}
 
 STORES = [pytest.param("inmemory", id="inmemory"), pytest.param("neo4j", id="neo4j", marks=pytest.mark.neo4j)]
 
@@ -106,15 +106,12 @@ async def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
         user = os.environ.get("NEO4J_USERNAME", "neo4j")
         yield os.environ["NEO4J_URI"], (user, os.environ.get("NEO4J_PASSWORD", ""))
         return
-    from remembrancer.server import LocalServer, launch
-    from remembrancer.server.settings import settings_text
+    from remembrancer.server import LocalServer
 
     # The quick compiler alone: a run of tests is over before the thorough one pays.
     options = ("-XX:TieredStopAtLevel=1",)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch, "settings_text", lambda *given, **named: settings_text(*given, **named) + PLAN_ONCE)
-        server = await LocalServer.open(tmp_path_factory.mktemp("neo4j"), jvm_options=options)
-    async with server:
+    folder = tmp_path_factory.mktemp("neo4j")
+    async with LocalServer.open(folder, jvm_options=options, settings=PLAN_ONCE) as server:
         yield server.bolt_uri, (server.username, server.password)
 
 

@@ -7,13 +7,14 @@ import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.server import LocalServer, default_path
 from remembrancer.server.folder import Credentials, DatabaseFolder, Ports, is_free, password_record
-from remembrancer.server.settings import heap_size, java_environment, page_cache_size, settings_text
+from remembrancer.server.settings import further_settings, heap_size, java_environment, page_cache_size, settings_text
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="modes are a matter of POSIX")
 
@@ -159,6 +160,26 @@ def test_settings_keep_the_server_on_this_machine_and_quiet() -> None:
     assert "dbms.security.auth_enabled=true" in lines
     for silent in ("server.fleet_discovery.enabled", "dbms.usage_report.enabled", "client.allow_telemetry"):
         assert f"{silent}=false" in lines
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        {"server.bolt.listen_address": "0.0.0.0:7687"},
+        {"dbms.security.auth_enabled": "false"},
+        {"no setting": "1"},
+        {"db.transaction.timeout": "1s\ndbms.security.auth_enabled=false"},
+        {"db.transaction.timeout": 30},
+    ],
+)
+def test_settings_that_are_none_or_not_the_callers_are_refused(further: Any) -> None:
+    with pytest.raises(InvalidInputError, match="settings"):
+        further_settings(further)
+
+
+def test_further_settings_stand_behind_ours() -> None:
+    text = settings_text(Ports(bolt=21_001, http=21_002), further={"db.transaction.timeout": "30s"})
+    assert text.endswith("\ndb.transaction.timeout=30s\n")
 
 
 @pytest.mark.parametrize("value", ["", "1", "g", "0g", "255m", "1.5g", "1t", " 1g", "1g -Dx"])

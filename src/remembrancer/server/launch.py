@@ -10,9 +10,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from remembrancer.records.errors import ServerUnavailableError
@@ -35,6 +35,7 @@ class StartOptions:
 
     heap: str | None = None
     jvm_options: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
     bolt_port: int | None = None
     http_port: int | None = None
     progress: Progress | None = None
@@ -63,7 +64,7 @@ async def start_supervisor(folder: DatabaseFolder, options: StartOptions, *, fre
     jvm_options = [*(archive.java_arguments() if choice != "off" else []), *options.jvm_options]
     credentials = folder.credentials()
     ports = folder.choose_ports(bolt=options.bolt_port, http=options.http_port, fresh=fresh_ports)
-    settings = settings_text(ports, page_cache=page_cache, cut_log=options.cut_log)
+    settings = settings_text(ports, page_cache=page_cache, cut_log=options.cut_log, further=options.settings)
     write_private(folder.configuration / "neo4j.conf", settings)
     write_private(folder.java_arguments, java_arguments(folder, java, jars, heap=heap, options=jvm_options))
     folder.note_version(NEO4J_VERSION)

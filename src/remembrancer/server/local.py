@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from types import TracebackType
@@ -27,6 +27,7 @@ from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
 from remembrancer.server.replacing import settle
+from remembrancer.server.settings import further_settings
 from remembrancer.server.unbroken import seen_through
 from remembrancer.server.unfinished import WorkKind, end_left_process, forget_work, note_work, unfinished
 
@@ -101,6 +102,7 @@ class LocalServer:
         start_timeout: float = START_SECONDS,
         heap: str | None = None,
         jvm_options: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
         bolt_port: int | None = None,
         http_port: int | None = None,
     ) -> Opening:
@@ -117,6 +119,8 @@ class LocalServer:
                 take minutes; one that times out has lost nothing.
             heap: The JVM's heap, such as `512m` or `2g`. Left out: `REMEMBRANCER_HEAP`, or 1g. Ignored when joining.
             jvm_options: Further options for the JVM. Ignored when joining.
+            settings: Further settings of Neo4j, such as `{"db.transaction.timeout": "30s"}`; it does not start with one
+                that it does not know. Ignored when joining.
             bolt_port: The Bolt port to listen on. Left out: the one of the last time, or a free one.
             http_port: The HTTP port to listen on, likewise.
 
@@ -134,7 +138,7 @@ class LocalServer:
                 raise InvalidInputError(name, f"must be 1 to 65,535, got {port!r}")
         if bolt_port is not None and bolt_port == http_port:
             raise InvalidInputError("http_port", f"must differ from bolt_port, both are {bolt_port}")
-        options = StartOptions(heap, tuple(jvm_options), bolt_port, http_port, progress)
+        options = StartOptions(heap, tuple(jvm_options), further_settings(settings), bolt_port, http_port, progress)
         request = {"verb": "hold", "linger": linger, "keep": keep or linger is None}
         return Opening(DatabaseFolder.at(path), request, options, start_timeout)
 
@@ -412,6 +416,7 @@ async def up(
     start_timeout: float = START_SECONDS,
     heap: str | None = None,
     jvm_options: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
     bolt_port: int | None = None,
     http_port: int | None = None,
     cut_damaged_log: bool = False,
@@ -429,6 +434,7 @@ async def up(
         start_timeout=start_timeout,
         heap=heap,
         jvm_options=jvm_options,
+        settings=settings,
         bolt_port=bolt_port,
         http_port=http_port,
     )

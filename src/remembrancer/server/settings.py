@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from remembrancer.records.errors import InvalidInputError
@@ -35,6 +36,8 @@ OPENED_PACKAGES: Final = (
     "java.base/java.util.concurrent",
 )
 
+_SETTING = re.compile(r"[a-z][a-z0-9_-]*(\.[a-zA-Z0-9_-]+)+")
+
 # All that the JVM gets of the environment: no keys of other services, no options meant for other JVMs.
 KEPT_VARIABLES: Final = frozenset(
     {"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "USER"}
@@ -42,15 +45,30 @@ KEPT_VARIABLES: Final = frozenset(
 )
 
 
-def settings_text(ports: Ports, *, page_cache: str = DEFAULT_PAGE_CACHE, cut_log: bool = False) -> str:
+def settings_text(
+    ports: Ports,
+    *,
+    page_cache: str = DEFAULT_PAGE_CACHE,
+    cut_log: bool = False,
+    further: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Render `neo4j.conf`: loopback only, with a password, telling nobody, and quick to stop.
 
     Args:
         ports: Where it listens.
         page_cache: The memory for pages of the store.
         cut_log: Start even when the end of the transaction log cannot be read, and cut that end off.
+        further: Settings by name as `further_settings` gave them.
     """
-    settings = {
+    settings = {**_own_settings(ports, page_cache), **further}
+    if cut_log:
+        settings["internal.dbms.tx_log.fail_on_corrupted_log_files"] = "false"
+    header = "# Written anew at each start by remembrancer; changes made here are lost.\n"
+    return header + "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+def _own_settings(ports: Ports, page_cache: str) -> dict[str, str]:
+    return {
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.listen_address": f"127.0.0.1:{ports.bolt}",
         "server.bolt.advertised_address": f"localhost:{ports.bolt}",
@@ -71,10 +89,21 @@ def settings_text(ports: Ports, *, page_cache: str = DEFAULT_PAGE_CACHE, cut_log
         "browser.remote_content_hostname_whitelist": "localhost,127.0.0.1",
         "dbms.security.http_static_content_security_policy_header": CONTENT_POLICY,
     }
-    if cut_log:
-        settings["internal.dbms.tx_log.fail_on_corrupted_log_files"] = "false"
-    header = "# Written anew at each start by remembrancer; changes made here are lost.\n"
-    return header + "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+def further_settings(given: Mapping[str, str] | None) -> dict[str, str]:
+    """Settings of a caller's, checked.
+
+    Raises:
+        InvalidInputError: One is no setting, or one that remembrancer sets.
+    """
+    own = _own_settings(Ports(bolt=1, http=1), DEFAULT_PAGE_CACHE)
+    for name, value in (given or {}).items():
+        if name in own:
+            raise InvalidInputError("settings", f"{name} is set by remembrancer and cannot be changed")
+        if not _SETTING.fullmatch(name) or not isinstance(value, str) or not value.isprintable():
+            raise InvalidInputError("settings", f"expected names of settings and one line for each, got {name!r}")
+    return dict(given or {})
 
 
 def heap_size(chosen: str | None) -> str:
