@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,8 +102,41 @@ def test_a_document_that_holds_no_list_of_messages_is_refused(write: Write, cont
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a"])
 def test_bytes_that_are_no_text_are_refused(write: Write, name: str) -> None:
-    with pytest.raises(InvalidInputError, match="is not UTF-8"):
-        contents(write(name, b'[{"role": "\xff"}]'))
+    with pytest.raises(InvalidInputError, match="line 3: not text in UTF-8: there is a byte 0xff"):
+        contents(write(name, b'\n\n[{"role": "\xff"}]'))
+
+
+def archive(content: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("conversations.json", content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\xff\xfe", "FILE: a.json is text in UTF-16; expected text in UTF-8"),
+        (gzip.compress(b"[]"), "FILE: a.json is packed by gzip; expected text in UTF-8"),
+        (archive(LINES * 99)[:100], "FILE: a.json is a ZIP archive that is cut off or damaged"),
+        (archive("[]"), "FILE: a.json/conversations.json is an empty list: there is no conversation in it"),
+        (archive("{}"), "FILE: a.json/conversations.json is no export of ChatGPT, of Claude or of Gemini"),
+        (b"{}", "a.json: expected a list of messages, or an object with such a list as `messages`"),
+    ],
+)
+def test_what_a_file_is_instead_is_told_in_a_sentence(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes, told: str
+) -> None:
+    write("a.json", content)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInputError) as raised:
+        contents("a.json")
+    assert str(raised.value) == told
+
+
+def test_a_document_that_is_not_of_the_format_that_was_named_names_the_file(write: Write) -> None:
+    with pytest.raises(InvalidInputError, match=r"a\.json: expected a list of conversations"):
+        contents(write("a.json", "{}"), file_format=FileFormat.CHATGPT)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_standard_input_is_read_once(run: Run) -> None:
 def test_a_wrong_line_of_standard_input_is_named(run: Run) -> None:
     ran = run("import", "-", *NOBODY, stdin="{}\n")
     assert ran.code == 2
-    assert ran.stderr.startswith("error: line 1: not the header of an export")
+    assert ran.stderr.startswith("error: standard input, line 1: not the header of an export")
 
 
 _LATER = json.dumps({"role": "user", "content": "One.", "timestamp": "2026-03-02"})
@@ -158,6 +158,8 @@ _LATER = json.dumps({"role": "user", "content": "One.", "timestamp": "2026-03-02
         (["import", "a.json", "--format", "mem0"], [MEMORY, {"id": "2"}], "a.json, line 1, element 2: "),
         (["import", "a.json", "--format", "graphiti"], [MEMORY], "a.json, line 1, element 1: "),
         (["import", "a.json", "--format", "mem0", "--vectors-by", ""], [MEMORY], "--vectors-by: "),
+        (["import", "a.json"], [MEMORY], "a.json, line 1: not the header of an export: expected an object with "),
+        (["import", "a.json", "--format", "mem0"], "text", "a.json, line 1: expected a list or an object in JSON"),
         (["ingest", "a.json"], [json.loads(_LATER), {"role": "user"}], "messages.1.content: "),
         (["ingest", "a.json", "--idempotency-key", ""], [], "--idempotency-key: "),
         (["ingest", "-", "--format", "jsonl"], {"role": "user"}, "line 1.content: "),
@@ -175,7 +177,7 @@ def test_a_memory_is_opened_for_input_that_can_be_read(
 def test_so_it_is_for_an_export_that_is_whole(run: Run, here: Path) -> None:
     (here / "a").write_bytes(encoded(Header(remembrancer_export=1, space=None)))
     ran = run("import", "a", *NOBODY)
-    assert (ran.code, ran.stderr) == (2, "error: line 1: the export is cut off: the line that ends it is missing\n")
+    assert (ran.code, ran.stderr) == (2, "error: a, line 1: the export is cut off: the line that ends it is missing\n")
 
 
 @pytest.mark.neo4j

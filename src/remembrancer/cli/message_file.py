@@ -19,13 +19,13 @@ from typing import TextIO
 from zipfile import is_zipfile
 
 from remembrancer.cli.spelling import named
-from remembrancer.cli.standard_streams import STANDARD, STANDARD_INPUT, standard_input
+from remembrancer.cli.standard_streams import STANDARD, called, standard_input
 from remembrancer.cli.stopping import broken_off_by_a_signal
 from remembrancer.hierarchy.exports import Branches, Export, ExportFormat, export_format, read_export
 from remembrancer.hierarchy.exports.archive import document_of
 from remembrancer.hierarchy.ingestion import as_message
 from remembrancer.records import InvalidInputError, Message
-from remembrancer.records.file import require_content
+from remembrancer.records.file import ZIP, kind_of_content, not_utf8, require_content
 from remembrancer.records.json_text import read_json
 
 
@@ -83,12 +83,12 @@ def messages_in(
     if is_archive:
         with named(path="FILE"):
             document = document_of(Path(name))
-        yield _exported(document, options, _EXPORTS.get(file_format))
+        yield _exported(document, options, _EXPORTS.get(file_format), name=name)
         return
     with _opened(name) as file:
         lines = _lines(file, name)
         beginning = _beginning(lines)
-        require_content(beginning, name=STANDARD_INPUT if name == STANDARD else name, field="FILE")
+        require_content(beginning, name=called(name), field="FILE")
         lines = itertools.chain(beginning, lines)
         chosen = _BY_ENDING.get(Path(name).suffix.lower(), file_format) if file_format == "auto" else file_format
         if chosen is FileFormat.AUTO:
@@ -103,9 +103,9 @@ def messages_in(
             messages = _streamed(lines)
             yield itertools.chain(list(itertools.islice(messages, 1)), messages)
             return
-        document = _parsed("".join(lines), field=name)
+        document = _parsed("".join(lines), field=called(name))
         export = _EXPORTS.get(chosen) or (export_format(document) if file_format is FileFormat.AUTO else None)
-        yield _listed(document, name) if export is None else _exported(document, options, export)
+        yield _listed(document, name) if export is None else _exported(document, options, export, name=name)
 
 
 @contextmanager
@@ -121,7 +121,7 @@ def _opened(name: str) -> Iterator[TextIO]:
         try:
             opened = stack.enter_context(Path(name).open(encoding="utf-8-sig", newline="\n"))
         except OSError as error:
-            raise InvalidInputError("FILE", f"{name} cannot be read: {error.strerror or error}") from error
+            raise InvalidInputError("FILE", f"{called(name)} cannot be read: {error.strerror or error}") from error
         yield opened
 
 
@@ -136,10 +136,14 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
             number += 1
             yield line
     except UnicodeDecodeError as error:
-        # Text is decoded in blocks, so the bad byte may be some lines further on.
-        raise InvalidInputError("FILE", f"{name} is not UTF-8, after line {number}: {error}") from error
+        if number == 0 and (kind := kind_of_content(error.object)):  # the first of the blocks that are decoded
+            is_cut = kind == ZIP and name != STANDARD  # a whole one was recognised
+            problem = f"{kind} that is cut off or damaged" if is_cut else f"{kind}; expected text in UTF-8"
+            raise InvalidInputError("FILE", f"{called(name)} is {problem}") from error
+        place = number + 1 + error.object.count(b"\n", 0, error.start)
+        raise InvalidInputError("FILE", f"{called(name)}, line {place}: {not_utf8(error)}") from error
     except OSError as error:
-        raise InvalidInputError("FILE", f"{name} cannot be read: {error.strerror or error}") from error
+        raise InvalidInputError("FILE", f"{called(name)} cannot be read: {error.strerror or error}") from error
 
 
 def _beginning(lines: Iterator[str]) -> list[str]:
@@ -173,8 +177,9 @@ def _streamed(lines: Iterable[str]) -> Iterator[Message]:
             yield as_message(_parsed(line, field=f"line {number}"), field=f"line {number}")
 
 
-def _exported(document: object, options: ExportOptions, export: ExportFormat | None) -> list[Message]:
-    read = read_export(document, format=export, branches=options.branches, speaker=options.speaker)
+def _exported(document: object, options: ExportOptions, export: ExportFormat | None, *, name: str) -> list[Message]:
+    with named(document=called(name)):
+        read = read_export(document, format=export, branches=options.branches, speaker=options.speaker)
     options.told(read)
     return list(read.messages)
 
@@ -182,5 +187,7 @@ def _exported(document: object, options: ExportOptions, export: ExportFormat | N
 def _listed(document: object, name: str) -> list[Message]:
     found = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(found, list):
-        raise InvalidInputError(name, "expected a list of messages, or an object with such a list as `messages`")
+        raise InvalidInputError(
+            called(name), "expected a list of messages, or an object with such a list as `messages`"
+        )
     return [as_message(one, field=f"messages.{place}") for place, one in enumerate(found)]

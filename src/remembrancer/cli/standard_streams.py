@@ -47,6 +47,11 @@ def named_file(text: str | os.PathLike[str]) -> Path:
     return Path(name)
 
 
+def called(name: str) -> str:
+    """What a file to read is called in an error."""
+    return STANDARD_INPUT if name == STANDARD else name
+
+
 def standard_input() -> BinaryIO:
     """Stdin as bytes.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
 
@@ -19,8 +20,8 @@ from remembrancer.cli.connection import (
 from remembrancer.cli.embedders import EmbedderName
 from remembrancer.cli.exit_code import ExitCode
 from remembrancer.cli.output import Output, standard_output
-from remembrancer.cli.spelling import named
-from remembrancer.cli.standard_streams import STANDARD, as_files, file_name
+from remembrancer.cli.spelling import named, renamed
+from remembrancer.cli.standard_streams import STANDARD, as_files, called, file_name
 from remembrancer.cli.stopping import broken_off_by_a_signal, holds_when_stopped
 from remembrancer.graph import Neo4jStore
 from remembrancer.lifecycle.foreign_import import ForeignReport, examine_foreign, import_foreign
@@ -144,7 +145,7 @@ async def take_in(
 
 async def _take_in_export(server: Server, output: Output, files: list[str], *, namespace: str) -> TransferReport:
     with as_files(files) as (file,):
-        with named(path="FILE"), broken_off_by_a_signal(holds="nothing was stored"):
+        with named(path="FILE"), _lines_of(files[0]), broken_off_by_a_signal(holds="nothing was stored"):
             examined = examine_export(file)
         async with (
             server.reach(output) as address,
@@ -153,6 +154,17 @@ async def _take_in_export(server: Server, output: Output, files: list[str], *, n
         ):
             with output.counting("Storing lines") as progress, named(path="FILE"):
                 return await import_from(store, file, progress=progress, examined=examined)
+
+
+@contextmanager
+def _lines_of(name: str) -> Iterator[None]:
+    """A block whose errors about a line name the file as well."""
+    try:
+        yield
+    except InvalidInputError as error:
+        if not error.field.startswith("line "):
+            raise
+        raise renamed(error, f"{called(name)}, {error.field}") from error
 
 
 def _as_typed(report: ForeignReport, names: Mapping[str, str]) -> ForeignReport:

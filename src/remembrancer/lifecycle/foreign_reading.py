@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from remembrancer.records import InvalidInputError
-from remembrancer.records.file import opened_with_content
+from remembrancer.records.file import not_utf8, opened_with_content
 from remembrancer.records.json_text import check_depth, read_json, unique
 
 _CHUNK = 1 << 16
@@ -77,6 +77,8 @@ def _of_lines(file: BinaryIO) -> Iterator[Piece]:
             continue
         try:
             yield Piece(number, "", read_json(raw.decode("utf-8-sig")))
+        except UnicodeDecodeError as error:
+            yield Piece(number, "", None, not_utf8(error))
         except ValueError as error:
             yield Piece(number, "", None, f"not JSON: {error}")
 
@@ -114,7 +116,7 @@ class _Document:
             elif character == "{":
                 yield from self._object()
             else:
-                raise self._wrong("expected a list or an object")
+                raise InvalidInputError(place_of(self._line, None, ""), "expected a list or an object in JSON")
 
     def _items(self, group: str) -> Iterator[Piece]:
         self._take("[")
@@ -217,7 +219,8 @@ class _Document:
         try:
             more = self._utf8.decode(raw, final=self._ended)
         except UnicodeDecodeError as error:
-            raise self._wrong(f"not UTF-8: {error.reason}") from error
+            place = place_of(self._line, self._element, self._group)
+            raise InvalidInputError(place, not_utf8(error)) from error
         self._held, self._at = self._held[self._at :] + more, 0
         return bool(more) or not self._ended
 

@@ -30,6 +30,7 @@ from remembrancer.records import (
     Theme,
 )
 from remembrancer.records.base import Listed, Record, Request, translated
+from remembrancer.records.file import not_utf8
 from remembrancer.records.history import Replacement
 from remembrancer.records.instant import Instant
 from remembrancer.records.json_text import encodable, read_json
@@ -259,10 +260,10 @@ def decoded_header(raw: bytes) -> Header:
     Raises:
         InvalidInputError: It is not that of an export, or of one of another version.
     """
+    if not raw.lstrip().startswith(b'{"remembrancer_export"') and _is_foreign(raw):
+        raise InvalidInputError("line 1", "not the header of an export: expected an object with remembrancer_export")
     document = _object(raw, number=1)
-    version = document.get("remembrancer_export")
-    if version is None:
-        raise InvalidInputError("line 1", "not the header of an export: it has no remembrancer_export")
+    version = document["remembrancer_export"]
     if version != VERSION:
         raise InvalidInputError("line 1", f"an export of version {version!r}; this library reads version {VERSION}")
     return _built(Header, document, number=1)
@@ -300,11 +301,21 @@ def decoded(raw: bytes, *, number: int, dimensions: int | None) -> Line | End:
     return line
 
 
+def _is_foreign(raw: bytes) -> bool:
+    try:
+        document = read_json(raw.decode())
+    except ValueError:
+        return True
+    return not isinstance(document, dict) or "remembrancer_export" not in document
+
+
 def _object(raw: bytes, *, number: int) -> dict[str, Any]:
     if not raw.endswith(b"\n"):
         raise InvalidInputError(f"line {number}", "it is cut off: no line feed at its end")
     try:
-        document = read_json(raw)
+        document = read_json(raw.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"line {number}", not_utf8(error)) from error
     except ValueError as error:
         raise InvalidInputError(f"line {number}", f"not JSON: {error}") from error
     if not isinstance(document, dict):

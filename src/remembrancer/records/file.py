@@ -1,4 +1,4 @@
-"""Files that a caller names: what can be a path at all, and what is said of a file with nothing in it."""
+"""Files that a caller names: what can be a path at all, and what is said of a file with nothing in it, or no text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ from typing import BinaryIO, Final
 from remembrancer.records.errors import InvalidInputError
 
 _CHUNK: Final = 1 << 16
+ZIP: Final = "a ZIP archive"
+_BEGINNINGS: Final = {
+    b"PK\x03\x04": ZIP,
+    b"PK\x05\x06": ZIP,
+    b"\x1f\x8b": "packed by gzip",
+    codecs.BOM_UTF16_LE: "text in UTF-16",
+    codecs.BOM_UTF16_BE: "text in UTF-16",
+}
 
 
 def require_path(value: object, *, field: str) -> Path:
@@ -60,16 +68,29 @@ def require_content(pieces: Iterable[str] | Iterable[bytes], *, name: object, fi
     raise InvalidInputError(field, f"{name} is empty")
 
 
+def kind_of_content(beginning: bytes) -> str:
+    """What a file is that begins so, if it is certainly no text in UTF-8; else an empty text."""
+    return next((kind for first, kind in _BEGINNINGS.items() if beginning.startswith(first)), "")
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with bytes that are no text in UTF-8."""
+    return f"not text in UTF-8: there is a byte 0x{error.object[error.start]:02x}"
+
+
 @contextmanager
 def opened_with_content(path: Path, *, field: str) -> Iterator[BinaryIO]:
-    """A file open at its beginning, which has content.
+    """A file of text in UTF-8, open at its beginning, which has content.
 
     Raises:
-        InvalidInputError: As `require_content`.
+        InvalidInputError: As `require_content`; or its first bytes are not those of such a text.
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
         require_content(chunks(file), name=path, field=field)
+        file.seek(0)
+        if kind := kind_of_content(file.read(4)):
+            raise InvalidInputError(field, f"{path} is {kind}; expected text in UTF-8")
         file.seek(0)
         yield file
 

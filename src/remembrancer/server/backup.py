@@ -20,11 +20,13 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from remembrancer._version import __version__
+from remembrancer.records.base import translated
 from remembrancer.records.errors import InvalidInputError, ServerUnavailableError
 from remembrancer.records.file import chunks, require_absolute_path, require_content
+from remembrancer.records.json_text import read_json
 from remembrancer.server.administration import Administration, HaltedError
 from remembrancer.server.artifact import NEO4J_VERSION
 from remembrancer.server.exclusive import exclusive
@@ -39,6 +41,7 @@ FORMAT: Final = 1
 DUMP: Final = "neo4j.dump"
 MANIFEST: Final = "backup.json"
 _CHUNK: Final = 1 << 20
+_MAKERS: Final = {"remembrancer": "remembrancer", "neo4j": "Neo4j"}  # by the fields of a manifest
 
 
 class Backup(BaseModel):
@@ -160,20 +163,39 @@ def read_manifest(file: Path) -> Backup:
             manifest = tar.extractfile(first) if first is not None and is_manifest else None
             if manifest is None:
                 raise InvalidInputError("file", f"{file} is no backup: it does not begin with {MANIFEST}")
-            made = Backup.model_validate_json(manifest.read(_CHUNK))
-            is_later = version_numbers(made.neo4j) > version_numbers(NEO4J_VERSION)
+            raw = manifest.read(_CHUNK)
     except OSError as error:
         raise InvalidInputError("file", f"{file} cannot be read: {error.strerror or error}") from error
     except InvalidInputError:
         raise
     except (tarfile.TarError, ValueError, OverflowError) as error:
-        raise InvalidInputError("file", f"{file} is no backup, or damaged: {error}") from error
-    if made.remembrancer_backup != FORMAT or is_later:
-        raise InvalidInputError(
-            "file",
-            f"{file} was made by remembrancer {made.remembrancer} with Neo4j {made.neo4j}, which this version cannot "
-            "read: install that one, or a later one",
-        )
+        raise InvalidInputError("file", f"{file} is no backup, which is a tar archive, or damaged: {error}") from error
+    return _said_by(raw, file)
+
+
+def _said_by(raw: bytes, file: Path) -> Backup:
+    """What a manifest says; one of a later form may say other things, and only its version counts."""
+    try:
+        document = read_json(raw.decode())
+    except ValueError as error:
+        raise InvalidInputError("file", f"{file} is no backup, or damaged: its {MANIFEST} is no JSON") from error
+    form = document.get("remembrancer_backup") if isinstance(document, dict) else None
+    if not isinstance(form, int):
+        raise InvalidInputError("file", f"{file} is no backup: its {MANIFEST} has no number as remembrancer_backup")
+    makers = [f"{name} {document[key]}" for key, name in _MAKERS.items() if key in document]
+    maker = " with ".join(makers) or f"something that writes form {form}"
+    try:
+        made = Backup.model_validate(document) if form == FORMAT else None
+        is_later = made is None or version_numbers(made.neo4j) > version_numbers(NEO4J_VERSION)
+    except ValidationError as error:
+        wrong = translated(error)
+        problem = f"{file} is damaged: {wrong.field} in its {MANIFEST}: {wrong.problem}"
+        raise InvalidInputError("file", problem) from error
+    except ValueError as error:
+        raise InvalidInputError("file", f"{file} is damaged: neo4j in its {MANIFEST} is no version") from error
+    if made is None or is_later:
+        problem = f"{file} was made by {maker}, which this version cannot read: install that one, or a later one"
+        raise InvalidInputError("file", problem)
     return made
 
 
@@ -279,13 +301,17 @@ def _dumped(source: Path, made: Backup, check: Callable[[], None]) -> Iterator[b
     digest = hashlib.sha256()
     try:
         with tarfile.open(source, "r:") as tar:
+            if DUMP not in tar.getnames():
+                raise InvalidInputError("file", f"{source} is damaged: there is no {DUMP} in it")
             member = tar.getmember(DUMP)
             content = tar.extractfile(member) if member.isreg() else None
             while content is not None and (chunk := content.read(_CHUNK)):
                 check()
                 digest.update(chunk)
                 yield chunk
-    except (tarfile.TarError, KeyError, ValueError, OverflowError) as error:
+    except InvalidInputError:
+        raise
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         raise InvalidInputError("file", f"{source} is damaged: {error}") from error
     if digest.hexdigest() != made.sha256:
         raise InvalidInputError("file", f"{source} is damaged: the dump in it is not the one that was made")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from remembrancer.hierarchy.exports.export import Branches, Export, ExportFormat
 from remembrancer.hierarchy.exports.formats import export_format, read_export
 from remembrancer.records import InvalidInputError
-from remembrancer.records.file import require_content, require_path
+from remembrancer.records.file import ZIP, kind_of_content, not_utf8, require_content, require_path
 from remembrancer.records.json_text import read_json
 
 MAX_UNPACKED: Final = 4 << 30
@@ -64,29 +64,33 @@ def document_of(path: Path) -> object:
         if not zipfile.is_zipfile(path):
             return _parsed(path.read_bytes(), name=str(path))
         with zipfile.ZipFile(path) as archive:
-            documents = list(_documents(archive, name=str(path)))
+            candidates = list(_candidates(archive, name=str(path)))
     except InvalidInputError:
         raise
     except (OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError) as error:
         raise InvalidInputError(str(path), f"cannot be read: {error}") from error
-    if not documents:
+    if not candidates:
         raise InvalidInputError(str(path), "holds neither conversations.json nor MyActivity.json of an assistant")
+    documents = [document for _, document in candidates if export_format(document) is not None]
+    if not documents:
+        name, document = candidates[0]
+        what = "is an empty list: there is no conversation in it"
+        problem = what if document == [] else "is no export of ChatGPT, of Claude or of Gemini"
+        raise InvalidInputError("path", f"{name} {problem}")
     if len(documents) == 1:
         return documents[0]
     return [record for document in documents for record in (document if isinstance(document, list) else [document])]
 
 
-def _documents(archive: zipfile.ZipFile, *, name: str) -> Iterator[Any]:
-    """Those of an archive's files that are called as an export is, and are one."""
+def _candidates(archive: zipfile.ZipFile, *, name: str) -> Iterator[tuple[str, Any]]:
+    """Those of an archive's files that are called as an export is: the name of each, and what is in it."""
     left = MAX_UNPACKED
     for entry in sorted(archive.infolist(), key=attrgetter("filename")):
         file = PurePosixPath(entry.filename)
         if file.suffix.lower() == ".json" and file.stem.lower().startswith(_CONVERSATIONS):
             content = _unpacked(archive, entry, most=left, name=f"{name}/{entry.filename}")
             left -= len(content)
-            document = _parsed(content, name=f"{name}/{entry.filename}")
-            if export_format(document) is not None:
-                yield document
+            yield f"{name}/{entry.filename}", _parsed(content, name=f"{name}/{entry.filename}")
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, most: int, name: str) -> bytes:
@@ -115,9 +119,12 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, most: int, na
 
 def _parsed(content: bytes, *, name: str) -> object:
     require_content([content], name=name, field="path")
+    if kind := kind_of_content(content):
+        cut = " that is cut off or damaged" if kind == ZIP else ""
+        raise InvalidInputError("path", f"{name} is {kind}{cut}; expected an export in JSON, in UTF-8")
     try:
         return read_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise InvalidInputError(name, f"not UTF-8: {error}") from error
+        raise InvalidInputError(name, not_utf8(error)) from error
     except ValueError as error:
         raise InvalidInputError(name, f"not JSON: {error}") from error

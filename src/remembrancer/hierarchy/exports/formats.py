@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from remembrancer.hierarchy.exports import chatgpt, claude, gemini
-from remembrancer.hierarchy.exports.export import Branches, Draft, Export, ExportFormat, list_at, mapping_at
+from remembrancer.hierarchy.exports.export import Branches, Draft, Export, ExportFormat, mapping_at
 from remembrancer.records import InvalidInputError
 from remembrancer.records.key import require_key
 
@@ -56,7 +56,10 @@ def read_export(
     if chosen is None:
         raise InvalidInputError("document", "neither an export of ChatGPT nor of Claude nor of Gemini")
     draft = Draft(chosen, speaker=named)
-    for number, one in enumerate(list_at(_records(document), place="document")):
+    records = _records(document)
+    if not isinstance(records, list):
+        raise InvalidInputError("document", "expected a list of conversations, of Gemini one of activities")
+    for number, one in enumerate(records):
         place = str(number)
         record = mapping_at(one, place=place)
         _read(record, chosen, draft, place=place, branches=which)
