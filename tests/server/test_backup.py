@@ -37,7 +37,7 @@ def archive(file: Path, name: str, content: bytes) -> Path:
         ("backup.json", b"{}", "backup.json has no number as remembrancer_backup$"),
         ("backup.json", b"\xff\xfe", "backup.json is no JSON$"),
         ("backup.json", b'{"remembrancer_backup": 1}', "damaged: made_at in its backup.json: field required$"),
-        ("backup.json", b'{"remembrancer_backup": 2, "remembrancer": "9.0", "new": 1}', "made by remembrancer 9.0 "),
+        ("backup.json", b'{"remembrancer_backup": 2, "remembrancer": "9.0", "new": 1}', "made by remembrancer 9.0, which"),
         (
             "backup.json",
             b'{"remembrancer_backup": 1, "made_at": "2026-01-01T00:00:00Z", "neo4j": "2999.01.0", '
