@@ -49,6 +49,16 @@ def test_the_home_folder_of_nobody_is_refused() -> None:
         require_absolute_path("~nobody-of-this-name/a", field="where")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="names may be longer there, and links need a privilege")
+def test_where_nobody_can_look_is_no_place(tmp_path: Path) -> None:
+    (tmp_path / "ring").symlink_to(tmp_path / "ring")
+    for name in ("ring", "n" * 300):
+        with pytest.raises(InvalidInputError, match=f"where: .*{name} does not lead to a place: "):
+            require_absolute_path(tmp_path / name, field="where")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    assert require_absolute_path(tmp_path / "dangling", field="where") == tmp_path / "dangling"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the current folder cannot be removed there")
 def test_a_current_folder_that_is_gone_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"

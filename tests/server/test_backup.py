@@ -37,7 +37,11 @@ def archive(file: Path, name: str, content: bytes) -> Path:
         ("backup.json", b"{}", "backup.json has no number as remembrancer_backup$"),
         ("backup.json", b"\xff\xfe", "backup.json is no JSON$"),
         ("backup.json", b'{"remembrancer_backup": 1}', "damaged: made_at in its backup.json: field required$"),
-        ("backup.json", b'{"remembrancer_backup": 2, "remembrancer": "9.0", "new": 1}', "made by remembrancer 9.0, which"),
+        (
+            "backup.json",
+            b'{"remembrancer_backup": 2, "remembrancer": "9.0", "new": 1}',
+            "made by remembrancer 9.0, ",
+        ),
         (
             "backup.json",
             b'{"remembrancer_backup": 1, "made_at": "2026-01-01T00:00:00Z", "neo4j": "2999.01.0", '
@@ -92,13 +96,24 @@ def all_in(folder: Path) -> list[str]:
     return sorted(str(one.relative_to(folder)) for one in folder.rglob("*"))
 
 
-@pytest.mark.parametrize("damage", ["no file", "empty", "no tar", "another dump", "no dump"])
+@pytest.mark.parametrize(
+    "damage", ["no file", "empty", "no tar", "another dump", "no dump", "cut off", "a link as the dump", "another size"]
+)
 async def test_a_backup_that_is_refused_leaves_no_folder(tmp_path: Path, damage: str) -> None:
     file = tmp_path / "file"
     if damage == "another dump":
         backup_of(b"dump", file, sha256="0" * 64)
     elif damage == "no dump":
         archive(file, "backup.json", read_manifest(backup_of(b"", file)).model_dump_json().encode())
+    elif damage == "cut off":
+        file.write_bytes(backup_of(b"dump" * 9_000, file).read_bytes()[:20_000])
+    elif damage == "a link as the dump":
+        with tarfile.open(backup_of(b"dump", file), "a") as tar:
+            entry = tarfile.TarInfo("neo4j.dump")  # the last of a name counts
+            entry.type, entry.linkname = tarfile.SYMTYPE, str(file)
+            tar.addfile(entry)
+    elif damage == "another size":
+        file.write_bytes(backup_of(b"dump", file).read_bytes().replace(b'"bytes":4', b'"bytes":5'))
     elif damage != "no file":
         file.write_bytes(b"" if damage == "empty" else b"not a tar")
     before = all_in(tmp_path)
@@ -134,6 +149,17 @@ async def test_a_folder_made_for_a_restore_that_fails_goes_again(
     before = all_in(tmp_path)
     with pytest.raises(RemembranceError, match="load of new failed"):
         await restore_backup(file, path)
+    assert all_in(tmp_path) == before
+
+
+async def test_a_backup_does_not_lie_in_the_folder_that_it_is_of(tmp_path: Path) -> None:
+    path = tmp_path / "memory"
+    (path / "data" / "databases").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(path / "data")
+    before = all_in(tmp_path)
+    for file in (path / "file", tmp_path / "link" / "file"):
+        with pytest.raises(InvalidInputError, match=r"^file: .* lies in the database's own folder"):
+            await backup(path, file)
     assert all_in(tmp_path) == before
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -232,3 +233,23 @@ def test_arguments_out_of_bounds_are_refused_at_once(tmp_path: Path, field: str,
 def test_the_default_folder_is_the_users_own() -> None:
     assert default_path().name == "default"
     assert "remembrancer" in str(default_path())
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["closed", "closed/data"])
+def test_a_folder_that_is_closed_to_this_user_is_refused(name: str) -> None:
+    is_root = os.geteuid() == 0  # whom nothing is closed to
+    with tempfile.TemporaryDirectory() as parent:
+        os.chmod(parent, 0o755)
+        shut = Path(parent) / name
+        shut.mkdir(parents=True)
+        shut.chmod(0o700 if is_root else 0)
+        try:
+            if is_root:
+                os.seteuid(65534)
+            with pytest.raises(InvalidInputError, match=r"^path: .*closed cannot be looked into: Permission denied$"):
+                DatabaseFolder.at(Path(parent) / "closed")
+        finally:
+            if is_root:
+                os.seteuid(0)
+            shut.chmod(0o700)

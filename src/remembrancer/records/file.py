@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -44,16 +44,21 @@ def require_path(value: object, *, field: str) -> Path:
 
 
 def require_absolute_path(value: object, *, field: str) -> Path:
-    """Read a path that a caller handed in, from the root on; a leading `~` is the home folder.
+    """Read a path that a caller handed in, from the root on; a leading `~` is the home folder. There may be nothing.
 
     Raises:
-        InvalidInputError: As `require_path`; or there is no such home folder, or no current folder any more.
+        InvalidInputError: As `require_path`; or there is no such home folder, or no current folder any more, or nobody
+            can look there: a name is too long, links lead in a ring, or a folder on the way is closed to this user.
     """
     path = require_path(value, field=field)
     try:
-        return path.expanduser().absolute()
+        place = path.expanduser().absolute()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            place.stat()
     except (OSError, RuntimeError) as error:
-        raise InvalidInputError(field, f"{path} does not lead to a place: {error}") from error
+        problem = (error.strerror if isinstance(error, OSError) else None) or error
+        raise InvalidInputError(field, f"{path} does not lead to a place: {problem}") from error
+    return place
 
 
 def require_content(pieces: Iterable[str] | Iterable[bytes], *, name: object, field: str) -> None:

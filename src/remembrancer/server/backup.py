@@ -78,7 +78,7 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
         force: Replace a file that is there.
 
     Raises:
-        InvalidInputError: There is no database, or the file exists or has no folder.
+        InvalidInputError: There is no database, or the file exists, has no folder or lies in that of the database.
         ServerUnavailableError: Others use the server, or the file cannot be written; says what to do.
         RemembranceError: The dump or its check failed.
     """
@@ -88,6 +88,8 @@ async def backup(path: str | os.PathLike[str], file: str | os.PathLike[str], *, 
         raise InvalidInputError("file", f"{target} is a folder; name a file")
     if not target.parent.is_dir():
         raise InvalidInputError("file", f"there is no folder {target.parent}")
+    if target.parent.resolve().is_relative_to(folder.path.resolve()):
+        raise InvalidInputError("file", f"{target} lies in the database's own folder, with which it would be lost")
     if target.exists() and not force:
         raise InvalidInputError("file", f"{target} exists already; `force` (`--force`) replaces it")
     tools = await Administration.of(folder)
@@ -298,7 +300,7 @@ def _dumped(source: Path, made: Backup, check: Callable[[], None]) -> Iterator[b
     Raises:
         InvalidInputError: At its end at the latest: it is not the one that was made.
     """
-    digest = hashlib.sha256()
+    digest, size = hashlib.sha256(), 0
     try:
         with tarfile.open(source, "r:") as tar:
             if DUMP not in tar.getnames():
@@ -308,12 +310,13 @@ def _dumped(source: Path, made: Backup, check: Callable[[], None]) -> Iterator[b
             while content is not None and (chunk := content.read(_CHUNK)):
                 check()
                 digest.update(chunk)
+                size += len(chunk)
                 yield chunk
     except InvalidInputError:
         raise
     except (tarfile.TarError, ValueError, OverflowError) as error:
         raise InvalidInputError("file", f"{source} is damaged: {error}") from error
-    if digest.hexdigest() != made.sha256:
+    if (size, digest.hexdigest()) != (made.bytes, made.sha256):
         raise InvalidInputError("file", f"{source} is damaged: the dump in it is not the one that was made")
 
 

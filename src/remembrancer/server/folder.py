@@ -107,9 +107,15 @@ class DatabaseFolder:
         """Name a folder, which need not exist; a leading `~` is the home folder.
 
         Raises:
-            InvalidInputError: No folder can be called so; names `path`.
+            InvalidInputError: No folder can be called so, or it is closed to this user; names `path`.
         """
-        return cls(require_absolute_path(path, field="path"))
+        folder = cls(require_absolute_path(path, field="path"))
+        try:
+            _ = folder.has_database
+        except OSError as error:
+            problem = f"{folder.path} cannot be looked into: {error.strerror or error}"
+            raise InvalidInputError("path", problem) from error
+        return folder
 
     @property
     def has_database(self) -> bool:
