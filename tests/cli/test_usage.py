@@ -59,6 +59,8 @@ def test_the_help_lists_every_command(run: Run) -> None:
         ["recall", "x", *NOBODY, "--prompt", "--max-tokens", "0"],
         ["ingest", "no-such-file.jsonl", *NOBODY],
         ["migrate", "--uri", "nonsense"],
+        ["recall", "x", *NOBODY, "--namespace", ""],
+        ["show", "x", *NOBODY, "-n", "x" * 5_000],
     ],
 )
 def test_wrong_usage_ends_with_2(run: Run, arguments: list[str]) -> None:

@@ -187,6 +187,8 @@ def test_further_settings_stand_behind_ours() -> None:
 def test_a_heap_that_is_no_size_is_refused(value: str) -> None:
     with pytest.raises(InvalidInputError, match="heap"):
         heap_size(value)
+    with pytest.raises(InvalidInputError, match=r"^heap: "):  # before the folder is made
+        LocalServer.open("never made", heap=value)
 
 
 def test_the_heap_comes_from_the_argument_then_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

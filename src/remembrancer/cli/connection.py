@@ -25,6 +25,7 @@ from remembrancer.graph.doctor import holds_records
 from remembrancer.memory import DEFAULT_NAMESPACE, Memory
 from remembrancer.ports import Embedder
 from remembrancer.records import InvalidInputError
+from remembrancer.records.key import require_key
 from remembrancer.server import LocalServer, default_path
 
 LOCAL_DATABASE = "neo4j"
@@ -40,8 +41,21 @@ PathOption = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+
+
+def _checked_namespace(name: str) -> str:
+    """A callback: a wrong name is told before a server is started for it."""
+    try:
+        return require_key(name, field="--namespace")
+    except InvalidInputError as error:
+        raise typer.BadParameter(error.problem) from error
+
+
 NamespaceOption = Annotated[
-    str, typer.Option("--namespace", "-n", envvar="REMEMBRANCER_NAMESPACE", help="Whose memory.")
+    str,
+    typer.Option(
+        "--namespace", "-n", envvar="REMEMBRANCER_NAMESPACE", callback=_checked_namespace, help="Whose memory."
+    ),
 ]
 EmbedderOption = Annotated[
     str,

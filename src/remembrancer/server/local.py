@@ -27,7 +27,7 @@ from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
 from remembrancer.server.replacing import settle
-from remembrancer.server.settings import further_settings
+from remembrancer.server.settings import further_settings, heap_size
 from remembrancer.server.unbroken import seen_through
 from remembrancer.server.unfinished import WorkKind, end_left_process, forget_work, note_work, unfinished
 
@@ -138,6 +138,8 @@ class LocalServer:
                 raise InvalidInputError(name, f"must be 1 to 65,535, got {port!r}")
         if bolt_port is not None and bolt_port == http_port:
             raise InvalidInputError("http_port", f"must differ from bolt_port, both are {bolt_port}")
+        if heap is not None:
+            heap_size(heap)
         options = StartOptions(heap, tuple(jvm_options), further_settings(settings), bolt_port, http_port, progress)
         request = {"verb": "hold", "linger": linger, "keep": keep or linger is None}
         return Opening(DatabaseFolder.at(path), request, options, start_timeout)
