@@ -143,6 +143,32 @@ def test_standard_input_is_read_once(run: Run) -> None:
     assert (ran.code, ran.stderr) == (2, "error: FILE: - is there twice, and standard input can be read once\n")
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open files have no names there")
+@pytest.mark.parametrize(
+    ("content", "code", "told"),
+    [
+        (json.dumps(MEMORY).encode(), 3, "Neo4j at bolt://localhost:1 cannot be reached"),
+        (b"text", 2, "{number}, line 1: expected a list or an object in JSON"),
+        (b"", 2, "FILE: /dev/fd/{number} is empty"),
+    ],
+)
+def test_a_pipe_that_has_a_name_is_read_as_a_file(run: Run, content: bytes, code: int, told: str) -> None:
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, content)
+        os.close(writing)
+        ran = run("import", f"/dev/fd/{reading}", "--format", "mem0", *NOBODY)
+    finally:
+        os.close(reading)
+    assert ran.code == code
+    assert ran.stderr.startswith("error: " + told.format(number=reading))
+
+
+def test_a_name_that_is_too_long_is_told_of_an_import(run: Run) -> None:
+    ran = run("import", "n" * 300, *NOBODY)
+    assert (ran.code, ran.stderr.startswith("error: FILE: cannot read nnn")) == (2, True)
+
+
 def test_a_wrong_line_of_standard_input_is_named(run: Run) -> None:
     ran = run("import", "-", *NOBODY, stdin="{}\n")
     assert ran.code == 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
@@ -65,29 +65,37 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def as_files(names: Sequence[str]) -> Iterator[list[Path]]:
-    """Files to read more than once: what comes by standard input is kept in one, called so, to the end of the block.
+    """Files to read more than once: what comes by standard input, or by a pipe that has a name, is kept to the end of
+    the block in a file that is called so.
 
     Raises:
-        InvalidInputError: Standard input is empty, closed, or named twice.
+        InvalidInputError: Standard input is empty, closed, or named twice; or a pipe is empty.
     """
-    if STANDARD not in names:
-        yield [Path(name) for name in names]
-        return
     if names.count(STANDARD) > 1:
         raise InvalidInputError("FILE", f"{STANDARD} is there twice, and standard input can be read once")
-    with TemporaryDirectory(prefix="remembrancer-") as folder:
-        kept = Path(folder) / STANDARD_INPUT
-        with broken_off_by_a_signal(holds="nothing was stored"):  # nobody may write for hours
-            _keep(kept)
-        yield [kept if name == STANDARD else Path(name) for name in names]
+    with ExitStack() as stack:
+        yield [Path(name) if _stays(name) else _kept(name, stack) for name in names]
 
 
-def _keep(target: Path) -> None:
+def _stays(name: str) -> bool:
     try:
-        with target.open("wb+") as file:
-            for chunk in chunks(standard_input()):
-                file.write(chunk)
-            file.seek(0)
-            require_content(chunks(file), name=STANDARD_INPUT, field="FILE")
-    except OSError as error:
-        raise InvalidInputError("FILE", f"cannot keep {STANDARD_INPUT}: {error.strerror or error}") from error
+        return name != STANDARD and not Path(name).is_fifo()
+    except OSError:
+        return True  # to open it will tell
+
+
+def _kept(name: str, stack: ExitStack) -> Path:
+    folder = stack.enter_context(TemporaryDirectory(prefix="remembrancer-"))
+    kept = Path(folder) / (STANDARD_INPUT if name == STANDARD else Path(name).name)
+    with broken_off_by_a_signal(holds="nothing was stored"):  # nobody may write for hours
+        try:
+            with ExitStack() as opened:
+                source = standard_input() if name == STANDARD else opened.enter_context(Path(name).open("rb"))
+                target = opened.enter_context(kept.open("wb+"))
+                for chunk in chunks(source):
+                    target.write(chunk)
+                target.seek(0)
+                require_content(chunks(target), name=called(name), field="FILE")
+        except OSError as error:
+            raise InvalidInputError("FILE", f"cannot keep {called(name)}: {error.strerror or error}") from error
+    return kept
