@@ -7,9 +7,10 @@
 // returns:
 //   episode : MAP   the record's fields, as in episode.get
 //
-// why: the count is there on such episodes alone, so the seek meets no other; ids beyond one page on, whatever is read meanwhile.
+// why: the count is there on such episodes alone, so the seek meets no other (and is named, since a plan made while there
+// were hardly any would read the whole index); ids beyond one page on, whatever is read meanwhile.
 CYPHER 25
-MATCH (e:Episode {namespace: $namespace}) WHERE e.unread_count > 0 AND e.id > $after
+MATCH (e:Episode {namespace: $namespace}) USING INDEX SEEK e:Episode(namespace, unread_count) WHERE e.unread_count > 0 AND e.id > $after
 WITH e ORDER BY e.id LIMIT $limit
 RETURN e {.id, .topic, .unread_message_ids, started_at: toString(e.started_at), ended_at: toString(e.ended_at),
   .provenance_source, .provenance_agent_id, .provenance_tool_name, .provenance_run_id, .provenance_node_id, .provenance_confidence,

@@ -6,8 +6,8 @@
 // returns (one row):
 //   is_used : BOOLEAN
 //
-// why: with few namespaces the planner may take the index of their names for `<>`, and would keep that plan when there are many.
+// why: where an index holds next to nothing the planner may scan it, and would keep that plan when it holds much.
 CYPHER 25
-RETURN EXISTS { MATCH (n:Namespace {space: $number}) USING INDEX n:Namespace(space) WHERE n.name <> $namespace }
-    OR EXISTS { MATCH (n:Namespace {next_space: $number}) USING INDEX n:Namespace(next_space) WHERE n.name <> $namespace }
-    OR EXISTS { MATCH (n:Namespace {left_space: $number}) USING INDEX n:Namespace(left_space) WHERE n.name <> $namespace } AS is_used
+RETURN EXISTS { MATCH (n:Namespace {space: $number}) USING INDEX SEEK n:Namespace(space) WHERE n.name <> $namespace }
+    OR EXISTS { MATCH (n:Namespace {next_space: $number}) USING INDEX SEEK n:Namespace(next_space) WHERE n.name <> $namespace }
+    OR EXISTS { MATCH (n:Namespace {left_space: $number}) USING INDEX SEEK n:Namespace(left_space) WHERE n.name <> $namespace } AS is_used
