@@ -128,11 +128,12 @@ CALL (expanded, visited) {
     AND other IN visited
   WITH r, min([position, r.id]) AS walked ORDER BY walked
   WITH r LIMIT $limit
-  RETURN collect([r.id, r.source_id, r.target_id, r.relation_type, r.fact_id, r.weight, nullIf(r.attributes, '{}'), r.invalidated_by, toString(r.valid_from),
-    toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
-    toString(r.recorded_at), toString(r.closed_at),
-    CASE WHEN r.provenance_source IS NOT NULL THEN [r.provenance_source, r.provenance_agent_id, r.provenance_tool_name,
-      r.provenance_run_id, r.provenance_node_id, r.provenance_confidence, toString(r.provenance_created_at)] END]) AS relationships
+  RETURN collect([r.id, r.source_id, r.target_id, r.relation_type, r.weight, toString(r.valid_from), toString(r.recorded_at),
+    CASE WHEN r.provenance_source IS NOT NULL THEN [r.provenance_source, toString(r.provenance_created_at),
+      CASE WHEN coalesce(r.provenance_agent_id, r.provenance_tool_name, r.provenance_run_id, r.provenance_node_id, toString(r.provenance_confidence)) IS NOT NULL
+        THEN [r.provenance_agent_id, r.provenance_tool_name, r.provenance_run_id, r.provenance_node_id, r.provenance_confidence] END] END,
+    CASE WHEN r.fact_id IS NOT NULL OR r.invalidated_by IS NOT NULL OR r.closed_at IS NOT NULL OR r.attributes <> '{}' OR r.valid_until < datetime({year: 10000, timezone: 'Z'})
+      THEN [r.fact_id, nullIf(r.attributes, '{}'), r.invalidated_by, toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))), toString(r.closed_at)] END]) AS relationships
 }
 CALL (visited) {
   UNWIND visited AS n                              // lazily, in order: entities behind those whose facts fill the limit are not looked at
@@ -156,8 +157,9 @@ CALL (facts) {
   MATCH (t:Theme {namespace: $namespace, id: f.theme_id}) WHERE NOT t:Placeholder
   WITH t, min(rank) AS place ORDER BY place LIMIT $limit
   RETURN collect([t.id, t.label, t.description,
-    CASE WHEN t.provenance_source IS NOT NULL THEN [t.provenance_source, t.provenance_agent_id, t.provenance_tool_name,
-      t.provenance_run_id, t.provenance_node_id, t.provenance_confidence, toString(t.provenance_created_at)] END,
+    CASE WHEN t.provenance_source IS NOT NULL THEN [t.provenance_source, toString(t.provenance_created_at),
+      CASE WHEN coalesce(t.provenance_agent_id, t.provenance_tool_name, t.provenance_run_id, t.provenance_node_id, toString(t.provenance_confidence)) IS NOT NULL
+        THEN [t.provenance_agent_id, t.provenance_tool_name, t.provenance_run_id, t.provenance_node_id, t.provenance_confidence] END] END,
     COLLECT { MATCH (t)-[x:HAS_FACT]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p }]) AS themes
 }
 CALL (facts) {
@@ -166,32 +168,40 @@ CALL (facts) {
   MATCH (f)-[source:FROM_EPISODE]->(e:Episode) WHERE NOT e:Placeholder
   WITH e, min([rank, source.positions[0]]) AS place ORDER BY place LIMIT $limit
   RETURN collect([e.id, e.topic, e.unread_message_ids, toString(e.started_at), toString(e.ended_at),
-    CASE WHEN e.provenance_source IS NOT NULL THEN [e.provenance_source, e.provenance_agent_id, e.provenance_tool_name,
-      e.provenance_run_id, e.provenance_node_id, e.provenance_confidence, toString(e.provenance_created_at)] END,
+    CASE WHEN e.provenance_source IS NOT NULL THEN [e.provenance_source, toString(e.provenance_created_at),
+      CASE WHEN coalesce(e.provenance_agent_id, e.provenance_tool_name, e.provenance_run_id, e.provenance_node_id, toString(e.provenance_confidence)) IS NOT NULL
+        THEN [e.provenance_agent_id, e.provenance_tool_name, e.provenance_run_id, e.provenance_node_id, e.provenance_confidence] END] END,
     COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
     COLLECT {
       MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
       UNWIND x.positions AS p
-      RETURN [m.id, m.role, m.content, m.conversation, m.speaker, nullIf(m.metadata, '{}'), toString(m.timestamp),
-        CASE WHEN m.provenance_source IS NOT NULL THEN [m.provenance_source, m.provenance_agent_id, m.provenance_tool_name,
-          m.provenance_run_id, m.provenance_node_id, m.provenance_confidence, toString(m.provenance_created_at)] END]
+      RETURN [m.role + ' ' + toString(m.timestamp) + ' ' + m.id, m.content, m.conversation, m.speaker,
+        CASE WHEN coalesce(nullIf(m.metadata, '{}'), m.provenance_source) IS NOT NULL THEN [nullIf(m.metadata, '{}'),
+          CASE WHEN m.provenance_source IS NOT NULL THEN [m.provenance_source, toString(m.provenance_created_at),
+            CASE WHEN coalesce(m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, toString(m.provenance_confidence)) IS NOT NULL
+              THEN [m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence] END] END] END]
       ORDER BY p
     }]) AS episodes
 }
 WITH *, visited AS mentioned
 WITH *, [n IN mentioned WHERE $entity_types IS NULL OR n.entity_type IN $entity_types | n][..$limit] AS kept
 RETURN themes AS themes,
-  [f IN facts | [f.id, f.content, f.statement, f.theme_id, f.invalidated_by, f.access_count, toString(f.valid_from),
-    toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))),
-    toString(f.recorded_at), toString(f.closed_at), toString(f.last_accessed_at),
-    CASE WHEN f.provenance_source IS NOT NULL THEN [f.provenance_source, f.provenance_agent_id, f.provenance_tool_name,
-      f.provenance_run_id, f.provenance_node_id, f.provenance_confidence, toString(f.provenance_created_at)] END,
+  [f IN facts | [f.id, f.content, f.theme_id, f.access_count, toString(f.valid_from), toString(f.recorded_at),
+    CASE WHEN f.provenance_source IS NOT NULL THEN [f.provenance_source, toString(f.provenance_created_at),
+      CASE WHEN coalesce(f.provenance_agent_id, f.provenance_tool_name, f.provenance_run_id, f.provenance_node_id, toString(f.provenance_confidence)) IS NOT NULL
+        THEN [f.provenance_agent_id, f.provenance_tool_name, f.provenance_run_id, f.provenance_node_id, f.provenance_confidence] END] END,
     COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
     COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
     COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
-    COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }]] AS facts,
+    CASE WHEN f.statement IS NOT NULL OR f.invalidated_by IS NOT NULL OR f.closed_at IS NOT NULL OR f.last_accessed_at IS NOT NULL
+        OR f.valid_until < datetime({year: 10000, timezone: 'Z'}) OR EXISTS { (f)-[:TAGGED]->() }
+      THEN [f.statement, f.invalidated_by, toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))), toString(f.closed_at), toString(f.last_accessed_at),
+        COLLECT { MATCH (f)-[x:TAGGED]->(n) UNWIND x.positions AS p RETURN n.name ORDER BY p }] END]] AS facts,
   episodes,
-  [n IN kept | [n.id, n.name, n.entity_type, nullIf(n.attributes, '{}'), n.superseded_by, toString(n.created_at), toString(n.updated_at), toString(n.invalidated_at),
-    CASE WHEN n.provenance_source IS NOT NULL THEN [n.provenance_source, n.provenance_agent_id, n.provenance_tool_name,
-      n.provenance_run_id, n.provenance_node_id, n.provenance_confidence, toString(n.provenance_created_at)] END]] AS entities,
+  [n IN kept | [n.id, n.name, n.entity_type, toString(n.created_at), toString(n.updated_at),
+    CASE WHEN n.provenance_source IS NOT NULL THEN [n.provenance_source, toString(n.provenance_created_at),
+      CASE WHEN coalesce(n.provenance_agent_id, n.provenance_tool_name, n.provenance_run_id, n.provenance_node_id, toString(n.provenance_confidence)) IS NOT NULL
+        THEN [n.provenance_agent_id, n.provenance_tool_name, n.provenance_run_id, n.provenance_node_id, n.provenance_confidence] END] END,
+    CASE WHEN n.superseded_by IS NOT NULL OR n.invalidated_at IS NOT NULL OR n.attributes <> '{}'
+      THEN [nullIf(n.attributes, '{}'), n.superseded_by, toString(n.invalidated_at)] END]] AS entities,
   relationships, met_hub

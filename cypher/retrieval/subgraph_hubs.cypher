@@ -317,12 +317,16 @@ CALL (expanded, visited, hubs, small, big) {
     RETURN r, position
   }
   WITH r, min([position, r.id]) AS walked ORDER BY walked
-  RETURN collect([r.id, r.source_id, r.target_id, r.relation_type, r.fact_id, r.weight, nullIf(r.attributes, '{}'), r.invalidated_by, toString(r.valid_from),
-    toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))),
-    toString(r.recorded_at), toString(r.closed_at),
-    CASE WHEN r.provenance_source IS NOT NULL THEN [r.provenance_source, r.provenance_agent_id, r.provenance_tool_name,
-      r.provenance_run_id, r.provenance_node_id, r.provenance_confidence, toString(r.provenance_created_at)] END]) AS relationships
+  RETURN collect([r.id, r.source_id, r.target_id, r.relation_type, r.weight, toString(r.valid_from), toString(r.recorded_at),
+    CASE WHEN r.provenance_source IS NOT NULL THEN [r.provenance_source, toString(r.provenance_created_at),
+      CASE WHEN coalesce(r.provenance_agent_id, r.provenance_tool_name, r.provenance_run_id, r.provenance_node_id, toString(r.provenance_confidence)) IS NOT NULL
+        THEN [r.provenance_agent_id, r.provenance_tool_name, r.provenance_run_id, r.provenance_node_id, r.provenance_confidence] END] END,
+    CASE WHEN r.fact_id IS NOT NULL OR r.invalidated_by IS NOT NULL OR r.closed_at IS NOT NULL OR r.attributes <> '{}' OR r.valid_until < datetime({year: 10000, timezone: 'Z'})
+      THEN [r.fact_id, nullIf(r.attributes, '{}'), r.invalidated_by, toString(nullIf(r.valid_until, datetime({year: 10000, timezone: 'Z'}))), toString(r.closed_at)] END]) AS relationships
 }
-RETURN [n IN visited | [n.id, n.name, n.entity_type, nullIf(n.attributes, '{}'), n.superseded_by, toString(n.created_at), toString(n.updated_at), toString(n.invalidated_at),
-  CASE WHEN n.provenance_source IS NOT NULL THEN [n.provenance_source, n.provenance_agent_id, n.provenance_tool_name,
-    n.provenance_run_id, n.provenance_node_id, n.provenance_confidence, toString(n.provenance_created_at)] END]] AS entities, relationships
+RETURN [n IN visited | [n.id, n.name, n.entity_type, toString(n.created_at), toString(n.updated_at),
+  CASE WHEN n.provenance_source IS NOT NULL THEN [n.provenance_source, toString(n.provenance_created_at),
+    CASE WHEN coalesce(n.provenance_agent_id, n.provenance_tool_name, n.provenance_run_id, n.provenance_node_id, toString(n.provenance_confidence)) IS NOT NULL
+      THEN [n.provenance_agent_id, n.provenance_tool_name, n.provenance_run_id, n.provenance_node_id, n.provenance_confidence] END] END,
+  CASE WHEN n.superseded_by IS NOT NULL OR n.invalidated_at IS NOT NULL OR n.attributes <> '{}'
+    THEN [nullIf(n.attributes, '{}'), n.superseded_by, toString(n.invalidated_at)] END]] AS entities, relationships
