@@ -80,16 +80,14 @@ CALL (facts) {
     CASE WHEN e.provenance_source IS NOT NULL THEN [e.provenance_source, toString(e.provenance_created_at),
       CASE WHEN coalesce(e.provenance_agent_id, e.provenance_tool_name, e.provenance_run_id, e.provenance_node_id, toString(e.provenance_confidence)) IS NOT NULL
         THEN [e.provenance_agent_id, e.provenance_tool_name, e.provenance_run_id, e.provenance_node_id, e.provenance_confidence] END] END,
-    COLLECT { MATCH (e)-[x:HAS_FACT]->(f) UNWIND x.positions AS p RETURN f.id ORDER BY p },
     COLLECT {
-      MATCH (e)-[x:HAS_MESSAGE]->(m) WHERE NOT m:Placeholder
+      MATCH (e)-[x:HAS_FACT|HAS_MESSAGE]->(m) WHERE m:Fact OR NOT m:Placeholder
       UNWIND x.positions AS p
-      RETURN [m.role + ' ' + toString(m.timestamp) + ' ' + m.id, m.content, m.conversation, m.speaker,
-        CASE WHEN coalesce(nullIf(m.metadata, '{}'), m.provenance_source) IS NOT NULL THEN [nullIf(m.metadata, '{}'),
-          CASE WHEN m.provenance_source IS NOT NULL THEN [m.provenance_source, toString(m.provenance_created_at),
-            CASE WHEN coalesce(m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, toString(m.provenance_confidence)) IS NOT NULL
-              THEN [m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence] END] END] END]
-      ORDER BY p
+      RETURN CASE WHEN m:Fact THEN p + ' ' + m.id ELSE [p, m.role + ' ' + toString(m.timestamp) + ' ' + m.id, m.content, m.conversation, m.speaker,
+          CASE WHEN coalesce(nullIf(m.metadata, '{}'), m.provenance_source) IS NOT NULL THEN [nullIf(m.metadata, '{}'),
+            CASE WHEN m.provenance_source IS NOT NULL THEN [m.provenance_source, toString(m.provenance_created_at),
+              CASE WHEN coalesce(m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, toString(m.provenance_confidence)) IS NOT NULL
+                THEN [m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence] END] END] END] END
     }]) AS episodes
 }
 CALL (facts) {
@@ -124,9 +122,7 @@ RETURN [t IN found | [t.id, t.label, t.description,
     CASE WHEN f.provenance_source IS NOT NULL THEN [f.provenance_source, toString(f.provenance_created_at),
       CASE WHEN coalesce(f.provenance_agent_id, f.provenance_tool_name, f.provenance_run_id, f.provenance_node_id, toString(f.provenance_confidence)) IS NOT NULL
         THEN [f.provenance_agent_id, f.provenance_tool_name, f.provenance_run_id, f.provenance_node_id, f.provenance_confidence] END] END,
-    COLLECT { MATCH (f)-[x:MENTIONS]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
-    COLLECT { MATCH (f)-[x:FROM_EPISODE]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
-    COLLECT { MATCH (f)-[x:CITES]->(n) UNWIND x.positions AS p RETURN n.id ORDER BY p },
+    COLLECT { MATCH (f)-[x:MENTIONS|FROM_EPISODE|CITES]->(n) RETURN type(x) + ' ' + reduce(places = '', p IN x.positions | places + p + ' ') + n.id },
     CASE WHEN f.statement IS NOT NULL OR f.invalidated_by IS NOT NULL OR f.closed_at IS NOT NULL OR f.last_accessed_at IS NOT NULL
         OR f.valid_until < datetime({year: 10000, timezone: 'Z'}) OR EXISTS { (f)-[:TAGGED]->() }
       THEN [f.statement, f.invalidated_by, toString(nullIf(f.valid_until, datetime({year: 10000, timezone: 'Z'}))), toString(f.closed_at), toString(f.last_accessed_at),

@@ -1,12 +1,14 @@
 """Records that a retrieval sends as lists of their fields: the names would be half of what is sent and read.
 
 The order of the fields is that of the lists in the statements under `cypher/retrieval/`. What a record rarely has is a
-list of its own at the end, null where there is none of it: each value costs the client about the same, also a null.
+list of its own at the end, null where there is none of it, and what is never null stands in one text with its
+neighbours: each value costs the client about the same, also a null.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from remembrancer.graph import records as rows
@@ -27,21 +29,16 @@ RELATIONSHIP: Final = (
     ("id", "source_id", "target_id", "relation_type", "weight", "valid_from", "recorded_at", "provenance"),
     dict.fromkeys(("fact_id", "attributes", "invalidated_by", "valid_until", "closed_at")),
 )
-MESSAGE: Final = (
-    ("heading", "content", "conversation", "speaker"),  # the heading: role, timestamp, id
-    dict.fromkeys(("metadata", "provenance")),
-)
+EDGES: Final = {"MENTIONS": "entity_ids", "FROM_EPISODE": "source_episode_ids", "CITES": "source_message_ids"}
+"""A fact's edges are texts: the type, the places in the record's list, the id."""
 FACT: Final = (
-    (
-        *("id", "content", "theme_id", "access_count", "valid_from", "recorded_at", "provenance"),
-        *("entity_ids", "source_episode_ids", "source_message_ids"),
-    ),
+    ("id", "content", "theme_id", "access_count", "valid_from", "recorded_at", "provenance", "edges"),
     {
         **dict.fromkeys(("statement", "invalidated_by", "valid_until", "closed_at", "last_accessed_at")),
         "tags": (),
     },
 )
-EPISODE: Final = ("id", "topic", "unread_message_ids", "started_at", "ended_at", "provenance", "fact_ids", "messages")
+EPISODE: Final = ("id", "topic", "unread_message_ids", "started_at", "ended_at", "provenance", "contents")
 THEME: Final = ("id", "label", "description", "provenance", "fact_ids")
 
 
@@ -58,14 +55,29 @@ def relationship(values: Values) -> Relationship:
 def episode(values: Values) -> Episode:
     """The episode of a list, whose messages are lists too."""
     row = _with_provenance(dict(zip(EPISODE, values, strict=True)))
+    facts: list[tuple[int, str]] = []
+    messages: list[Values] = []
+    for item in row["contents"]:
+        if isinstance(item, str):
+            place, _, fact_id = item.partition(" ")
+            facts.append((int(place), fact_id))
+        else:
+            messages.append(item)
+    row["fact_ids"] = [fact_id for _, fact_id in sorted(facts)]
     # Not one by one: there are hundreds, and validated with their episode they take half the time.
-    messages = [_message(listed) for listed in row["messages"]]
-    return Episode.model_validate({**row, "messages": messages, "unread_message_ids": row["unread_message_ids"] or []})
+    row["messages"] = [_message(item) for item in sorted(messages, key=itemgetter(0))]
+    return Episode.model_validate({**row, "unread_message_ids": row["unread_message_ids"] or []})
 
 
 def fact(values: Values) -> Fact:
     """The fact of a list."""
-    return rows.fact_from(_with_provenance(_row(*FACT, values)))
+    row = _with_provenance(_row(*FACT, values))
+    ids: dict[str, list[tuple[int, str]]] = {kind: [] for kind in EDGES}
+    for edge in row.pop("edges"):
+        kind, *places, target = edge.split(" ")
+        ids[kind].extend((int(place), target) for place in places)
+    row |= {field: [target for _, target in sorted(ids[kind])] for kind, field in EDGES.items()}
+    return rows.fact_from(row)
 
 
 def theme(values: Values) -> Theme:
@@ -74,15 +86,16 @@ def theme(values: Values) -> Theme:
 
 
 def _message(values: Values) -> rows.Row:
-    row = _with_provenance(_row(*MESSAGE, values))
-    role, timestamp, message_id = row.pop("heading").split(" ", 2)
-    return {
-        **row,
-        "id": message_id,
-        "role": role,
-        "timestamp": timestamp,
-        "metadata": from_json(row["metadata"]),
-    }
+    _, heading, content, conversation, speaker, rest = values
+    role, timestamp, message_id = heading.split(" ")
+    row = {"id": message_id, "role": role, "timestamp": timestamp, "content": content, "conversation": conversation}
+    if speaker is not None:
+        row["speaker"] = speaker
+    if rest is not None:
+        metadata, row["provenance"] = rest
+        row["metadata"] = from_json(metadata)
+        _with_provenance(row)
+    return row
 
 
 def _row(fields: Sequence[str], rare: Mapping[str, Any], values: Values) -> rows.Row:

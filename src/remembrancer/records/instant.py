@@ -53,7 +53,7 @@ def parse_instant(value: object) -> dt.datetime:
 
 
 def _parse_text(text: str) -> dt.datetime:
-    if _BELOW_MICROSECONDS.search(text):
+    if ("." in text or "," in text) and _BELOW_MICROSECONDS.search(text):  # most have no fraction, and there are many
         raise ValueError("instants are kept to the microsecond; the text is finer than that")
     try:
         parsed = dt.datetime.fromisoformat(text.strip())
