@@ -6,6 +6,7 @@
 //   $embedding   : VECTOR                  of the namespace's embedding space
 //   $terms       : LIST<[word, needle, query, token]>   the question's words: as spoken, as the words of texts hold them ('' where
 //                an earlier word has the same), as searched for in texts, and among the tokens kept beside them
+//   $most_names : INTEGER                 how many names of a text are searched on with: the index refuses more than 1,024 clauses
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $closed_token : STRING                 of closed facts, to count them
 //   $live        : LIST<BOOLEAN>           [true], or [true, false] where closed facts may count
@@ -128,7 +129,7 @@ CALL (seeds, words, tokens, needles) {
       WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed)
     RETURN m
    UNION
-    WITH words, tokens, reduce(t = '', x IN seed.names[..40] | t + ' ' + x) AS names WHERE trim(tokens + names) <> ''
+    WITH words, tokens, reduce(t = '', x IN seed.names[..$most_names] | t + ' ' + x) AS names WHERE trim(tokens + names) <> ''
     WITH words + names AS wider, CASE WHEN trim(words) = '' THEN '' ELSE '(' + words + ')^2' END + names AS said,
          CASE WHEN trim(tokens) = '' THEN '' ELSE '(' + tokens + ')^2' END + names AS kept
     CALL db.index.fulltext.queryNodes('message_text', '+namespace_token:' + $namespace_token + '^0 +(grams:(' + kept + ')'
@@ -136,7 +137,7 @@ CALL (seeds, words, tokens, needles) {
     RETURN node AS m
   }
   WITH rank, seed, needles, m WHERE m <> seed AND m.embedding_1 IS NOT NULL AND m.timestamp <= $valid_at AND m.recorded_at <= $believed_at
-  WITH rank, seed, needles + [x IN coalesce(seed.names[..40], []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: coalesce(m.words, ' ' + toLower(m.content) + ' ')}) AS reached
+  WITH rank, seed, needles + [x IN coalesce(seed.names[..$most_names], []) WHERE NOT ' ' + x IN needles | ' ' + x] AS wider, collect({m: m, low: coalesce(m.words, ' ' + toLower(m.content) + ' ')}) AS reached
   WITH rank, seed, reached, CASE WHEN reached = [] THEN 1.0 ELSE 1.0 * reduce(s = 0, h IN reached | s + size(h.low)) / size(reached) END AS mean,
        [x IN wider | [x, log(1 + size(reached) / (1.0 + size([h IN reached WHERE h.low CONTAINS x])))]] AS spread
   WITH rank, seed, [h IN reached | {m: h.m, b: reduce(s = 0.0, y IN [x IN spread WHERE h.low CONTAINS x[0] | [x[1], size(split(h.low, x[0])) - 1]] |

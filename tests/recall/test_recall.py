@@ -381,3 +381,13 @@ async def test_another_text_under_a_stored_id_is_reported(open_store: OpenStore)
     stored = await memory.store.get_message(sample_id("message", 1))
     assert stored is not None
     assert stored.content == "port 8080"
+
+
+async def test_a_document_of_a_thousand_names_is_searched_on_from(open_store: OpenStore) -> None:
+    names = " ".join(f"und Name{place:04}" for place in range(1_000))
+    memory = await memory_of(
+        open_store,
+        [said(f"the register of the harbour: {names}", conversation="a"), said("who was Name0007", conversation="b")],
+    )
+    assert {hit.kind for hit in (await memory.recall("register of the harbour")).hits} == {"message"}
+    assert len((await memory.recall("register " + " ".join(f"word{place}" for place in range(400)))).hits) == 2

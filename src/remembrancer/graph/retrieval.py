@@ -157,7 +157,7 @@ class GraphRetrieval:
         }
         if question.embedding is not None and self._dimensions is not None:
             vector = query_vector(question.embedding, dimensions=self._dimensions, search="recall")
-            parameters["embedding"] = as_vector(vector)
+            parameters |= {"embedding": as_vector(vector), "most_names": question.most_names}
         return parameters
 
     async def _by_entities(self, query: MemoryQuery) -> Row:

@@ -25,7 +25,6 @@ Nearest = Callable[[RecordKind, Sequence[float], int, Callable[[Any], bool]], Ma
 """Ids and cosines of the nearest records of a kind that pass, at most so many."""
 
 _CONTEXT = 0.5
-_NAMES = 40  # of a text that is searched on from
 _COUNTED = 50  # closed facts, and what each search finds at other times, at most
 
 
@@ -186,7 +185,7 @@ class CandidateSearch:
         assert seed.embedding is not None  # noqa: S101 - the caller chose seeds that have one
         near = self._nearest("message", seed.embedding, weights.near_seed, self._said)
         said = [m for m in self._graph.messages.values() if self._said(m) and m.embedding is not None]
-        names = names_in(seed.content)[:_NAMES]
+        names = names_in(seed.content)[: self._question.most_names]
         needles = list(dict.fromkeys([*self._needles, *(f" {name}" for name in names)]))
         named = [Term(word, "", word, word) for name in names for word in name.split()]
         texts = [message.id for message in self._worded(said, needles, Proposal([*self._terms, *named]))]

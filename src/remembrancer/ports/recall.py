@@ -15,6 +15,9 @@ from remembrancer.ports.weights import RecallWeights
 
 EvidenceKind = Literal["message", "fact"]
 
+MOST_WORDS = 333
+"""How many words one search by text takes: the index refuses more than 1,024 clauses, and each word costs three."""
+
 
 class Term(NamedTuple):
     """One word of a question.
@@ -67,6 +70,11 @@ class RecallQuestion:
     valid_at: dt.datetime
     believed_at: dt.datetime | None = None
     include_invalidated: bool = False
+
+    @property
+    def most_names(self) -> int:
+        """With how many names of a text that was found the question is searched for again."""
+        return max(0, MOST_WORDS - len(self.terms))
 
 
 PARTS = (

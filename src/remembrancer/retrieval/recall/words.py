@@ -13,7 +13,7 @@ from remembrancer.ports.recall import Term
 from remembrancer.records.recall_words import UNSPACED, gram, words_in
 
 MAX_CLAUSES = 300
-"""How many words are searched for at most: the text index refuses more than 1,024 clauses, a word costs three."""
+"""How many words are searched for at most; the rest of `MOST_WORDS` is for names in what is found first."""
 
 _SHORT = 3
 STOP_WORDS = frozenset(
