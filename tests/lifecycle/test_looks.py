@@ -80,3 +80,15 @@ async def test_a_fact_that_is_merged_in_two_steps_is_expected_as_in_the_first(
     await assert_outdated(store, None)
     assert store.before_reading == []
     assert (await store.get_facts([sample_id("fact", 1)]))[sample_id("fact", 1)].is_live
+
+
+async def test_a_fact_that_says_something_else_by_the_time_it_is_read_is_no_duplicate(store: Interrupted) -> None:
+    other = KEPT.model_copy(update={"content": "something else", "embedding": direction(90)})
+    store.before_reading = [other]
+    consolidator = MemoryConsolidator(store, store.index, dedup_threshold=LEAST, clock=lambda: day(60))
+    planned = await consolidator.plan()
+    assert {change.record_id for change in planned.plan.changes} == {one.id for one in DUPLICATES}
+    await apply_plan(store, planned.plan)
+    stored = await store.get_fact(KEPT.id)
+    assert stored is not None
+    assert (stored.content, stored.is_live) == (other.content, True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from remembrancer.records import Fact
+from remembrancer.records import SIMILARITY_TOLERANCE, Fact, cosine
 from remembrancer.records.assertion import windows_overlap
 from remembrancer.records.fact import MAX_INTEGER
 from remembrancer.records.key import without_repeats
@@ -18,6 +18,7 @@ class Deduplication:
     """One walk over the facts in listing order, each with its near duplicates.
 
     Args:
+        least: The least cosine of near duplicates, included.
         verified_tag: A fact with it is kept before one without.
         candidate_tag: Taken off a fact that is verified after a merge.
 
@@ -26,7 +27,8 @@ class Deduplication:
         lost_to: The fact that absorbed a fact directly, by the absorbed one's id, in the order of absorption.
     """
 
-    def __init__(self, *, verified_tag: str, candidate_tag: str) -> None:
+    def __init__(self, *, least: float, verified_tag: str, candidate_tag: str) -> None:
+        self._least = least - SIMILARITY_TOLERANCE
         self._verified_tag = verified_tag
         self._candidate_tag = candidate_tag
         self._processed: set[str] = set()
@@ -53,7 +55,8 @@ class Deduplication:
             if stored.id == state.id or stored.id in self._processed:
                 continue
             other = self.merged.get(stored.id, stored)
-            if not say_the_same(state, other):
+            # Who told that they are near may have seen one of them before somebody wrote it anew.
+            if not say_the_same(state, other) or cosine(current.embedding or (), stored.embedding or ()) < self._least:
                 continue
             keeper, loser = (state, other) if self._stands_before(state, other) else (other, state)
             state = self._absorb(keeper, loser)
