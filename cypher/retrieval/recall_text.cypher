@@ -126,7 +126,7 @@ CALL (named, hits, best, fbest, floor, rarity, total) {
       AND coalesce(h.m.day, toString(date(h.m.valid_from))) >= w[0] AND coalesce(h.m.day, toString(date(h.m.valid_from))) <= w[1] THEN w[2] ELSE x END),
     CASE WHEN $asks_when AND h.m.mentions_time THEN $weights.time ELSE 0.0 END,
     CASE WHEN size(named) = 0 THEN 0.0
-      WHEN any(w IN coalesce(h.m.speaker_words, []) WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
+      WHEN any(w IN coalesce(h.m.speaker_words, [h.m.role]) WHERE w IN named) THEN $weights.speaker ELSE -$weights.other_speaker END,
     CASE WHEN h.m.content ENDS WITH '?' THEN -$weights.question ELSE 0.0 END,
     $weights.fact * h.fc + $weights.fact_text * h.fb / fbest,
     0.0] AS parts

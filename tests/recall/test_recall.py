@@ -61,7 +61,7 @@ async def test_the_store_ranks_as_the_plain_ranking_does(open_store: OpenStore) 
         said(
             " ".join(rng.choices(WORDS, k=rng.randint(1, 9))) + rng.choice([".", "?", " on 3 May."]),
             NOON - dt.timedelta(minutes=rng.choice([1, 2, 3, 9]) * place),
-            speaker=rng.choice(["Ada Berg", "Bob", None]),
+            speaker=rng.choice(["Ada Berg", "Bob", "User O'Brien", None]),
             conversation=rng.choice(["a", "b"]) if place % 5 else f"paper {place}",
         )
         for place in range(60)
@@ -77,6 +77,7 @@ async def test_the_store_ranks_as_the_plain_ranking_does(open_store: OpenStore) 
         "kafka or postgres queue",
         "What of the launch in May?",
         "Bob",
+        "what did the user O'Brien say of Kafka",
         "zzz",
     ):
         terms, _ = question_terms(text)
