@@ -30,7 +30,7 @@ from remembrancer.providers.openai.spoken_json import read_json, without_thought
 from remembrancer.records.entity import Entity
 from remembrancer.records.instant import require_instant
 from remembrancer.records.recall_copies import mentions_time, names_in
-from remembrancer.records.recall_words import grams_of, hidden_words, worded
+from remembrancer.records.recall_words import grams_of, hidden_words, indexed_words, worded
 from remembrancer.records.sentences import collapsed, split_sentences
 from remembrancer.records.statement import canonical_predicate
 from remembrancer.retrieval.recall.dates import asks_when, date_windows
@@ -88,6 +88,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "unspaced": grams_of,
     "words of recall": worded,
     "hidden words": hidden_words,
+    "indexed words": indexed_words,
     "sentences": lambda text: (split_sentences(text), split_sentences(text, all_scripts=True), collapsed(text)),
     "sources": SPEAKER.of,
     "telling words": telling_words_of,

@@ -280,7 +280,7 @@ async def test_an_empty_answer_says_why(open_store: OpenStore) -> None:
     assert (await memory.recall("zebra")).empty_because == "nothing stored"
     await memory.ingest([said("The launch is on 6 May.")])
     assert (await memory.recall("zebra")).empty_because == "nothing similar"
-    assert (await memory.recall("what is it")).empty_because == "nothing asked"
+    assert (await memory.recall("is it the")).empty_because == "nothing asked"
     assert (await memory.recall("launch")).empty_because is None
 
 

@@ -54,10 +54,7 @@ async def test_what_was_written_is_found_as_it_was_written(open_store: OpenStore
         assert sample_id("message", place) in found, written
 
 
-# Lucene cuts "x²" into "x" and nothing, where folding makes it "x2": such a text is found by its letter in Neo4j alone.
-PIECES = st.sampled_from(
-    [*sorted({*WRITTEN} - {"x²", LONG}), "ada", "boats", "boating", "happy", "happiness", "the", "will", "May"]
-)
+PIECES = st.sampled_from([*WRITTEN[:-1], "ada", "boats", "boating", "happy", "happiness", "the", "will", "May"])
 GLUE = st.sampled_from(
     [" ", "", "-", "_", ".", ",", "'", "’", "’s ", "\n", ":", "/", "\u00ad", "\u200b", "\u0301", "@", "漢"]
 )
@@ -94,3 +91,11 @@ def test_cutting_into_words_is_stable_and_bounded(text: str) -> None:
 
 def test_a_long_word_is_cut_not_dropped() -> None:
     assert [len(word) for word in words_in("x" * (2 * LONGEST + 7))] == [LONGEST, LONGEST, 7]
+
+
+async def test_without_an_embedder_stop_words_are_found_where_there_is_nothing_else(open_store: OpenStore) -> None:
+    store = await open_store(clock=FixedClock(NOON))
+    memory = Memory(store, store.index, embedder=None, clock=FixedClock(NOON))
+    await memory.ingest([said("the crane is built with make", 0), said("the ferry left", 1)])
+    assert [hit.id for hit in (await memory.recall("make")).hits] == [sample_id("message", 0)]
+    assert (await memory.recall("it is the")).empty_because == "nothing asked"

@@ -127,7 +127,7 @@ class CandidateSearch:
             self._at(message)
 
     def _worded(self, messages: Sequence[Message], needles: Sequence[str], proposal: Proposal) -> list[Message]:
-        proposed = [m for m in messages if proposal.has_any(self._said_in(m)) or proposal.has_a_word(self._context(m))]
+        proposed = [m for m in messages if proposal.is_in(m.content) or proposal.has_a_word(self._context(m).split())]
         own = Collection([self._said_in(message) for message in proposed], needles).ranks()
         around = Collection([self._context(message) for message in proposed], needles).ranks()
         ranks = [(message, a + _CONTEXT * b) for message, a, b in zip(proposed, own, around, strict=True)]
@@ -136,7 +136,7 @@ class CandidateSearch:
     def _by_facts(self) -> None:
         weights, embedding = self._question.weights, self._question.embedding
         near = self._nearest("fact", embedding, weights.near_facts, self._holds) if embedding is not None else {}
-        held = [f for f in self._graph.facts.values() if self._holds(f) and self._proposal.has_any(self._said_in(f))]
+        held = [f for f in self._graph.facts.values() if self._holds(f) and self._proposal.is_in(f.content)]
         texts = Collection([self._said_in(fact) for fact in held], self._needles).ranks()
         ranked = sorted(zip(texts, held, strict=True), key=lambda pair: (-pair[0], pair[1].id))
         for fact_id in dict.fromkeys([*near, *(fact.id for _, fact in ranked[: weights.near_facts])]):
@@ -222,7 +222,7 @@ class CandidateSearch:
 
     def _count_closed(self) -> int:
         closed = [f for f in self._graph.facts.values() if not f.is_live and not f.is_quarantined]
-        return min(_COUNTED, sum(self._proposal.has_any(self._said_in(fact)) for fact in closed))
+        return min(_COUNTED, sum(self._proposal.is_in(fact.content) for fact in closed))
 
     def _count_at_other_times(self) -> int:
         """What would have been found but for the time; asked only where nothing was, so none of it counts now."""
@@ -230,7 +230,7 @@ class CandidateSearch:
         held: list[Message | Fact] = [fact for fact in self._graph.facts.values() if self._may_count(fact)]
         found: set[str] = set()
         for records in (said, held):
-            having = (record.id for record in records if self._proposal.has_any(self._said_in(record)))
+            having = (record.id for record in records if self._proposal.is_in(record.content))
             found.update(itertools.islice(having, _COUNTED))
         if self._question.embedding is not None:
             found.update(self._nearest("message", self._question.embedding, _COUNTED, lambda _: True))

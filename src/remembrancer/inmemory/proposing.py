@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from remembrancer.ports.recall import Term
+from remembrancer.records.recall_words import NOT_INDEXED, indexed_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# What the English analyzer of Lucene leaves out.
-_STOPPED = frozenset(
-    """
-    a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
-    was will with
-    """.split()  # noqa: SIM905 - easier to compare with its source
-)
 
 
 class Proposal:
@@ -28,16 +21,17 @@ class Proposal:
     """
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        self._stems = frozenset(_stem(term.query) for term in terms if term.query and term.query not in _STOPPED)
+        self._stems = frozenset(_stem(term.query) for term in terms if term.query and term.query not in NOT_INDEXED)
         self._pairs = [term.word for term in terms if not term.query]
 
-    def has_a_word(self, worded: str) -> bool:
-        """Whether a text, as `recall_words.worded` gives it, has a word of the question in one of its forms."""
-        return not self._stems.isdisjoint(map(_stem, worded.split()))
+    def has_a_word(self, words: Iterable[str]) -> bool:
+        """Whether one of these words is one of the question in some form."""
+        return not self._stems.isdisjoint(map(_stem, words))
 
-    def has_any(self, worded: str) -> bool:
-        """Whether it has a word, or a pair of characters of a script without blanks between words."""
-        return self.has_a_word(worded) or any(pair in worded for pair in self._pairs)
+    def is_in(self, text: str) -> bool:
+        """Whether a text has a word of the question, or a pair of characters of a script without blanks."""
+        words = indexed_words(text)
+        return self.has_a_word(words) or any(pair in word for pair in self._pairs for word in words)
 
 
 @lru_cache(maxsize=65_536)

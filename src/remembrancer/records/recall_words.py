@@ -11,6 +11,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+NOT_INDEXED = frozenset(
+    """
+    a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
+    was will with
+    """.split()  # noqa: SIM905 - easier to compare with its source
+)
+"""Words that the index leaves out: those of Lucene's English analyzer."""
+
 LONGEST = 200
 """Characters of one word; longer ones are cut into several, not dropped."""
 
@@ -28,6 +36,8 @@ _UNSEEN = re.compile(
 )
 # What the text index's tokenizer (UAX #29) takes for a part of a word that stands beside it.
 _JOINED = re.compile(rf"[_\u202f\u203f\u2040\u2054\ufe33\ufe34\ufe4d-\ufe4f\uff3f]|{_UNSEEN.pattern}")
+# What that tokenizer takes for one word, of scripts with blanks.
+_TOKEN = re.compile(rf"(?:[\w{_MARKS}]|{_JOINED.pattern}|(?<=[^\W\d_])['’.:·](?=[^\W\d_])|(?<=\d)['’.,;](?=\d))+")
 
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff"
@@ -55,7 +65,7 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold())
-    return folded.replace("i\u0307", "i")  # the Turkish capital İ
+    return folded.replace("i\u0307", "i").replace("ı", "i")  # İ and ı: whoever shouts in Turkish means either
 
 
 def _cut(folded: str) -> Iterator[str]:
@@ -69,6 +79,24 @@ def _cut(folded: str) -> Iterator[str]:
 def worded(text: str) -> str:
     """The words of a text between single blanks, with one before and one after: what words are looked for in."""
     return f" {' '.join(words_in(text))} "
+
+
+def indexed_words(text: str) -> list[str]:
+    """The words under which the text index holds a text: ours, and the letters beside signs that we fold to letters or
+    digits and it does not, such as the H and the O of H₂O."""
+    words = words_in(text)
+    if not text.isascii():
+        bare = "".join(" " if _becomes_a_letter(sign) else sign for sign in text)
+        for token in (token for part in _PARTS.split(bare)[::2] for token in _TOKEN.findall(part)):
+            cut = words_in(token)
+            words += cut if _stands_alone(token, cut) else ()
+    return words
+
+
+def _becomes_a_letter(sign: str) -> bool:
+    if sign.isascii() or sign.isdecimal() or unicodedata.category(sign)[0] in "LM":
+        return False
+    return any(map(str.isalnum, unicodedata.normalize("NFKC", sign)))
 
 
 def gram(characters: str) -> str:
@@ -95,6 +123,11 @@ def hidden_words(text: str) -> str:
     hidden: dict[str, None] = {}
     for piece in text.split():
         words = words_in(piece)
-        if len(words) != 1 or words[0] not in piece.lower() or _JOINED.search(piece):
+        if not _stands_alone(piece, words):
             hidden.update(dict.fromkeys(word for word in words if not UNSPACED.match(word)))
     return " ".join(hidden)
+
+
+def _stands_alone(piece: str, words: list[str]) -> bool:
+    """Whether the index finds the one word of a piece between blanks in that piece."""
+    return len(words) == 1 and words[0] in piece.lower() and not _JOINED.search(piece)

@@ -12,6 +12,7 @@ from remembrancer.ports.arguments import flag, moment, text, whole_number
 from remembrancer.ports.recall import Findings, GathersCandidates, RecallQuestion, RecallsEvidence
 from remembrancer.ports.weights import RecallWeights
 from remembrancer.records import Clock, InvalidInputError, system_clock
+from remembrancer.records.recall_words import NOT_INDEXED
 from remembrancer.retrieval.recall.answer import EmptyBecause, LeftOut, Recall, RecallHit, parts_of
 from remembrancer.retrieval.recall.dates import asks_when, date_windows
 from remembrancer.retrieval.recall.excerpts import Excerpt, excerpts
@@ -65,6 +66,8 @@ async def recall(
         raise InvalidInputError("weights", f"expected RecallWeights, got {type(weights).__name__}")
     whole = flag(whole_messages, field="whole_messages")
     terms, dropped = question_terms(asked)
+    if not terms and embedder is None:  # words that say little, such as make and said, are all there is
+        terms, dropped = question_terms(asked, without=NOT_INDEXED)
     if not any(map(str.isalnum, asked)):
         return Recall(text=asked, valid_at=instant, empty_because="nothing asked", searched=_searched(embedder))
     embedding = await _embedded(asked, embedder)

@@ -47,9 +47,14 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
 
 
-def question_terms(text: str) -> tuple[tuple[Term, ...], int]:
-    """The terms of a question, and how many words had to be left out because there were too many."""
-    words = list(dict.fromkeys(_words(text)))
+def question_terms(text: str, *, without: frozenset[str] = STOP_WORDS) -> tuple[tuple[Term, ...], int]:
+    """The terms of a question, and how many words had to be left out because there were too many.
+
+    Args:
+        text: The question.
+        without: Words that are no terms.
+    """
+    words = list(dict.fromkeys(_words(text, without)))
     left_out = 0
     if len(words) > MAX_CLAUSES:
         kept = set(sorted(words, key=len, reverse=True)[:MAX_CLAUSES])
@@ -58,11 +63,11 @@ def question_terms(text: str) -> tuple[tuple[Term, ...], int]:
     return tuple(_terms(words)), left_out
 
 
-def _words(text: str) -> Iterator[str]:
+def _words(text: str, without: frozenset[str]) -> Iterator[str]:
     for word in words_in(text):
         if UNSPACED.match(word):
             yield from _pairs(word)
-        elif word not in STOP_WORDS:
+        elif word not in without:
             yield word
 
 
