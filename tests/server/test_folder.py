@@ -168,7 +168,10 @@ def test_settings_keep_the_server_on_this_machine_and_quiet() -> None:
     [
         {"server.bolt.listen_address": "0.0.0.0:7687"},
         {"dbms.security.auth_enabled": "false"},
+        {"server.directories.data": "/elsewhere"},
+        {"internal.dbms.tx_log.fail_on_corrupted_log_files": "false"},
         {"no setting": "1"},
+        ["db.transaction.timeout"],
         {"db.transaction.timeout": "1s\ndbms.security.auth_enabled=false"},
         {"db.transaction.timeout": 30},
     ],

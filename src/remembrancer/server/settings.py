@@ -36,6 +36,11 @@ OPENED_PACKAGES: Final = (
     "java.base/java.util.concurrent",
 )
 
+# Where the folder's files are, who is listened to, the JVM, the one database, Browser, and a log that is damaged.
+_OWN_GROUPS: Final = (
+    *("server.directories.", "server.bolt.", "server.http", "server.default_", "server.jvm.", "server.memory.heap."),
+    *("initial.", "browser.", "dbms.security.auth", "internal.dbms.tx_log.fail_on_corrupted_log_files"),
+)
 _SETTING = re.compile(r"[a-z][a-z0-9_-]*(\.[a-zA-Z0-9_-]+)+")
 
 # All that the JVM gets of the environment: no keys of other services, no options meant for other JVMs.
@@ -95,11 +100,13 @@ def further_settings(given: Mapping[str, str] | None) -> dict[str, str]:
     """Settings of a caller's, checked.
 
     Raises:
-        InvalidInputError: One is no setting, or one that remembrancer sets.
+        InvalidInputError: One is no setting, or one that remembrancer sets, or that undoes what it sees to.
     """
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInputError("settings", f"expected names of settings with values, got {type(given).__name__}")
     own = _own_settings(Ports(bolt=1, http=1), DEFAULT_PAGE_CACHE)
     for name, value in (given or {}).items():
-        if name in own:
+        if name in own or str(name).startswith(_OWN_GROUPS):
             raise InvalidInputError("settings", f"{name} is set by remembrancer and cannot be changed")
         if not _SETTING.fullmatch(name) or not isinstance(value, str) or not value.isprintable():
             raise InvalidInputError("settings", f"expected names of settings and one line for each, got {name!r}")
