@@ -123,6 +123,7 @@ def archive(content: str) -> bytes:
         (archive("{}"), "FILE: a.json/conversations.json is no export of ChatGPT, of Claude or of Gemini"),
         (b"{}", "a.json: expected a list of messages, or an object with such a list as `messages`"),
     ],
+    ids=["UTF-16", "gzip", "cut ZIP", "empty list", "no export", "object"],  # the bytes hold the time
 )
 def test_what_a_file_is_instead_is_told_in_a_sentence(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes, told: str

@@ -155,9 +155,7 @@ class MemoryConsolidator:
         return None
 
     async def _dedup(self, survey: Survey, draft: ConsolidationDraft, progress: Progress | None) -> None:
-        dedup = Deduplication(
-            least=self._threshold, verified_tag=self._verified_tag, candidate_tag=self._candidate_tag
-        )
+        dedup = Deduplication(least=self._threshold, verified_tag=self._verified_tag, candidate_tag=self._candidate_tag)
         fact_ids = await survey.fact_ids()
         stored: dict[str, Fact] = {}
         step = survey.searched_at_once
