@@ -36,6 +36,8 @@ _UNSEEN = re.compile(
 )
 # What the text index's tokenizer (UAX #29) takes for a part of a word that stands beside it.
 _JOINED = re.compile(rf"[_\u202f\u203f\u2040\u2054\ufe33\ufe34\ufe4d-\ufe4f\uff3f]|{_UNSEEN.pattern}")
+# One word of ASCII between blanks, with any signs around it: nearly all that is said, and found by any index.
+_PLAIN = re.compile(rf"[!-/:-@\[-^`{{-~]*[A-Za-z0-9]{{1,{LONGEST}}}[!-/:-@\[-^`{{-~]*")
 # What that tokenizer takes for one word, of scripts with blanks.
 _TOKEN = re.compile(rf"(?:[\w{_MARKS}]|{_JOINED.pattern}|(?<=[^\W\d_])['’.:·](?=[^\W\d_])|(?<=\d)['’.,;](?=\d))+")
 
@@ -122,6 +124,8 @@ def hidden_words(text: str) -> str:
     """
     hidden: dict[str, None] = {}
     for piece in text.split():
+        if _PLAIN.fullmatch(piece):
+            continue
         words = words_in(piece)
         if not _stands_alone(piece, words):
             hidden.update(dict.fromkeys(word for word in words if not UNSPACED.match(word)))
