@@ -19,7 +19,7 @@ from remembrancer.inmemory.proposing import Proposal
 from remembrancer.ports.recall import Candidate, Candidates, Evidence, RecallQuestion, Term
 from remembrancer.records import Fact, Message, RecordKind, cosine, is_valid_at
 from remembrancer.records.recall_copies import mentions_time, name_words, names_in, places_around
-from remembrancer.records.recall_words import worded
+from remembrancer.records.recall_words import indexed_words, worded
 
 Nearest = Callable[[RecordKind, Sequence[float], int, Callable[[Any], bool]], Mapping[str, float]]
 """Ids and cosines of the nearest records of a kind that pass, at most so many."""
@@ -52,6 +52,7 @@ class CandidateSearch:
         self._found: dict[str, _Found] = {}
         self._places = _places(graph)
         self._words: dict[str, str] = {}
+        self._indexed: dict[str, list[str]] = {}
         names = {word for m in graph.messages.values() if m.speaker for word in name_words(m.speaker)}
         self._speakers = tuple(term.word for term in question.terms if term.word in names)
         others = [term for term in question.terms if term.word not in names] or question.terms
@@ -127,7 +128,11 @@ class CandidateSearch:
             self._at(message)
 
     def _worded(self, messages: Sequence[Message], needles: Sequence[str], proposal: Proposal) -> list[Message]:
-        proposed = [m for m in messages if proposal.is_in(m.content) or proposal.has_a_word(self._context(m).split())]
+        proposed = [
+            m
+            for m in messages
+            if proposal.has_any(self._indexed_of(m)) or proposal.has_a_word(self._context(m).split())
+        ]
         own = Collection([self._said_in(message) for message in proposed], needles).ranks()
         around = Collection([self._context(message) for message in proposed], needles).ranks()
         ranks = [(message, a + _CONTEXT * b) for message, a, b in zip(proposed, own, around, strict=True)]
@@ -136,7 +141,7 @@ class CandidateSearch:
     def _by_facts(self) -> None:
         weights, embedding = self._question.weights, self._question.embedding
         near = self._nearest("fact", embedding, weights.near_facts, self._holds) if embedding is not None else {}
-        held = [f for f in self._graph.facts.values() if self._holds(f) and self._proposal.is_in(f.content)]
+        held = [f for f in self._graph.facts.values() if self._holds(f) and self._proposal.has_any(self._indexed_of(f))]
         texts = Collection([self._said_in(fact) for fact in held], self._needles).ranks()
         ranked = sorted(zip(texts, held, strict=True), key=lambda pair: (-pair[0], pair[1].id))
         for fact_id in dict.fromkeys([*near, *(fact.id for _, fact in ranked[: weights.near_facts])]):
@@ -211,6 +216,12 @@ class CandidateSearch:
             self._words[record.id] = worded(record.content)
         return self._words[record.id]
 
+    def _indexed_of(self, record: Message | Fact) -> list[str]:
+        """The words under which the text index has a record; each text that is searched on from asks for all again."""
+        if record.id not in self._indexed:
+            self._indexed[record.id] = indexed_words(record.content)
+        return self._indexed[record.id]
+
     def _context(self, message: Message) -> str:
         """As `recall_copies.context_around`, which would cut each message anew for each of its neighbours."""
         episode_id, position = self._places.get(message.id, (None, 0))
@@ -222,7 +233,7 @@ class CandidateSearch:
 
     def _count_closed(self) -> int:
         closed = [f for f in self._graph.facts.values() if not f.is_live and not f.is_quarantined]
-        return min(_COUNTED, sum(self._proposal.is_in(fact.content) for fact in closed))
+        return min(_COUNTED, sum(self._proposal.has_any(self._indexed_of(fact)) for fact in closed))
 
     def _count_at_other_times(self) -> int:
         """What would have been found but for the time; asked only where nothing was, so none of it counts now."""
@@ -230,7 +241,7 @@ class CandidateSearch:
         held: list[Message | Fact] = [fact for fact in self._graph.facts.values() if self._may_count(fact)]
         found: set[str] = set()
         for records in (said, held):
-            having = (record.id for record in records if self._proposal.is_in(record.content))
+            having = (record.id for record in records if self._proposal.has_any(self._indexed_of(record)))
             found.update(itertools.islice(having, _COUNTED))
         if self._question.embedding is not None:
             found.update(self._nearest("message", self._question.embedding, _COUNTED, lambda _: True))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from remembrancer.ports.recall import Term
-from remembrancer.records.recall_words import NOT_INDEXED, indexed_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from remembrancer.records.recall_words import NOT_INDEXED
 
 
 class Proposal:
@@ -28,9 +25,8 @@ class Proposal:
         """Whether one of these words is one of the question in some form."""
         return not self._stems.isdisjoint(map(_stem, words))
 
-    def is_in(self, text: str) -> bool:
-        """Whether a text has a word of the question, or a pair of characters of a script without blanks."""
-        words = indexed_words(text)
+    def has_any(self, words: Sequence[str]) -> bool:
+        """Whether these words hold one of the question, or a pair of characters of a script without blanks."""
         return self.has_a_word(words) or any(pair in word for pair in self._pairs for word in words)
 
 
