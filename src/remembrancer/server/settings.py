@@ -36,10 +36,11 @@ OPENED_PACKAGES: Final = (
     "java.base/java.util.concurrent",
 )
 
+_FAIL_ON_DAMAGED_LOG: Final = "internal.dbms.tx_log.fail_on_corrupted_log_files"
 # Where the folder's files are, who is listened to, the JVM, the one database, Browser, and a log that is damaged.
 _OWN_GROUPS: Final = (
     *("server.directories.", "server.bolt.", "server.http", "server.default_", "server.jvm.", "server.memory.heap."),
-    *("initial.", "browser.", "dbms.security.auth", "internal.dbms.tx_log.fail_on_corrupted_log_files"),
+    *("initial.", "browser.", "dbms.security.auth", _FAIL_ON_DAMAGED_LOG),
 )
 _SETTING = re.compile(r"[a-z][a-z0-9_-]*(\.[a-zA-Z0-9_-]+)+")
 
@@ -67,7 +68,7 @@ def settings_text(
     """
     settings = {**_own_settings(ports, page_cache), **further}
     if cut_log:
-        settings["internal.dbms.tx_log.fail_on_corrupted_log_files"] = "false"
+        settings[_FAIL_ON_DAMAGED_LOG] = "false"
     header = "# Written anew at each start by remembrancer; changes made here are lost.\n"
     return header + "".join(f"{name}={value}\n" for name, value in settings.items())
 
