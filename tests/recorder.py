@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import remembrancer
-from remembrancer.graph import connection, queries
+from remembrancer.graph import connection, migrations, queries
 
 LIBRARY = str(Path(remembrancer.__file__).parent)
 
@@ -39,6 +39,9 @@ SERVER_WIDE: Mapping[str, str] = {
     r"(CYPHER 25\s+)?(CREATE|DROP)\s+(\w+ )?(INDEX|CONSTRAINT)\b": "changes of the schema, from migrations",
 }
 """Statements in no file of their own that are about the server or the schema, and why."""
+
+MIGRATING = frozenset(statement for migration in migrations() for statement in migration.statements)
+"""They change the records of all namespaces alike, and tell nobody of them."""
 
 _COMMENT = re.compile(r"//[^\n]*")
 _PARAMETER = re.compile(r"\$namespace\b")
@@ -109,7 +112,7 @@ class Recorder:
 def problem_of(text: str, parameters: Mapping[str, Any]) -> str | None:
     """Why a statement is not walled in; `None` when it is, or need not be."""
     sent = _COMMENT.sub("", text).strip()
-    if queries.name_of(text) in SHARED or any(re.match(pattern, sent) for pattern in SERVER_WIDE):
+    if queries.name_of(text) in SHARED or text in MIGRATING or any(re.match(pattern, sent) for pattern in SERVER_WIDE):
         return None
     if not _PARAMETER.search(sent):
         return "does not use $namespace"

@@ -32,7 +32,7 @@ WHERE mentions > size(mentioned) AND (mentions > $crowd OR EXISTS {
 })
 CALL (embedding) {
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
-    WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $few) SCORE AS similarity
+    WHERE f.namespace = $namespace AND f.standing >= 0 AND f.standing <= 0 LIMIT $few) SCORE AS similarity
   RETURN count(f) AS found, min(similarity) AS lowest,
          collect(CASE WHEN 2 * similarity - 1 >= $least THEN [f, 2 * similarity - 1] END) AS first
 }
@@ -44,7 +44,7 @@ CALL (fact, embedding, found, lowest, first) {
  UNION ALL
   WITH fact, embedding WHERE found = $few AND $few < $limit AND 2 * lowest - 1 >= $least
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
-    WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $limit) SCORE AS similarity
+    WHERE f.namespace = $namespace AND f.standing >= 0 AND f.standing <= 0 LIMIT $limit) SCORE AS similarity
   WITH fact, f, 2 * similarity - 1 AS score WHERE score >= $least AND f <> fact
   RETURN f, score
 }

@@ -18,6 +18,7 @@ CALL () {
        EXISTS { (n)-[:TAGGED]->(:Tag {namespace: $namespace, name: 'quarantined'}) } AS quarantined
   UNWIND [['live', toString(n.live), toString(live)],
           ['quarantined', toString(n.quarantined), toString(quarantined)],
+          ['standing', toString(n.standing), CASE WHEN quarantined THEN CASE WHEN live THEN '1' ELSE '2' END WHEN live THEN '0' ELSE '-1' END],
           ['namespace_token', n.namespace_token, CASE WHEN live AND NOT quarantined THEN $namespace_token ELSE $closed_token END]] AS copy
   WITH n, copy WHERE coalesce(copy[1], '') <> copy[2]
   RETURN 'fact ' + n.id AS record, copy

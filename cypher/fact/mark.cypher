@@ -21,6 +21,7 @@ WITH fact, row, coalesce(row.properties.invalidated_by, '') = '' AS live,
 SET fact += row.properties
 SET fact.valid_until = coalesce(row.properties.valid_until, datetime({year: 10000, timezone: 'Z'})),
     fact.live = live,
+    fact.standing = CASE WHEN fact.quarantined THEN CASE WHEN live THEN 1 ELSE 2 END WHEN live THEN 0 ELSE -1 END,
     fact.namespace_token = CASE WHEN NOT live OR fact.quarantined THEN $closed_token ELSE $namespace_token END,
     fact.closed_at = CASE WHEN NOT live THEN coalesce(closed_at, row.properties.closed_at, $now) END
 RETURN collect(row.id) AS changed

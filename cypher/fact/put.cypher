@@ -20,6 +20,9 @@
 //
 // why: all facts first, then all targets, then all edges, each in the order of their keys, so that writers lock in one
 // order. `+=` and not `=`: setting a key property takes the exclusive lock on its index entry even when nothing changes.
+// `standing` is -1 for a closed fact, 0 for one that counts, 1 for a quarantined one, 2 for one that is both, so that what a
+// search may return is always one range. Of a word, as `live` is, an index with filters collects all places anew for each
+// search, which can take as long as the search; of a range that all fall into it does not.
 // `fresh` lives only inside this statement; REMOVE on a node without it changes nothing and locks the node, so that the
 // second look at its edges is final.
 CYPHER 25
@@ -29,12 +32,13 @@ WITH fact, row, fact:Placeholder AS created, coalesce(row.properties.invalidated
      fact.recorded_at AS recorded_at, EXISTS { (fact)-[:OBJECT]->() } AS related,
      CASE WHEN NOT fact.live THEN fact.closed_at END AS closed_at
 REMOVE fact:Placeholder
-SET fact += row.properties, fact[$embedding_property] = null
+SET fact += row.properties, fact[$embedding_property] = null,
+    fact.quarantined = any(item IN row.tags WHERE item[0] = 'quarantined')
 SET fact.valid_until = coalesce(row.properties.valid_until, datetime({year: 10000, timezone: 'Z'})),
     fact.live = live,
-    fact.quarantined = any(item IN row.tags WHERE item[0] = 'quarantined'),
+    fact.standing = CASE WHEN fact.quarantined THEN CASE WHEN live THEN 1 ELSE 2 END WHEN live THEN 0 ELSE -1 END,
+    fact.namespace_token = CASE WHEN NOT live OR fact.quarantined THEN $closed_token ELSE $namespace_token END,
     fact.recorded_at = coalesce(recorded_at, row.properties.recorded_at, $now),
-    fact.namespace_token = CASE WHEN NOT live OR any(item IN row.tags WHERE item[0] = 'quarantined') THEN $closed_token ELSE $namespace_token END,
     fact.closed_at = CASE WHEN NOT live THEN coalesce(closed_at, row.properties.closed_at, $now) END
 WITH fact, row, created, related
 CALL (fact, row) {

@@ -29,7 +29,8 @@ CALL (pass) {
 CALL () {
   UNWIND [row IN $rows WHERE row.invalidated_by IS NOT NULL] AS row
   MATCH (fact:Fact {namespace: $namespace, id: row.id})
-  SET fact.invalidated_by = row.invalidated_by, fact.live = false, fact.closed_at = $now, fact.namespace_token = $closed_token
+  SET fact.invalidated_by = row.invalidated_by, fact.live = false, fact.standing = CASE WHEN fact.quarantined THEN 2 ELSE -1 END,
+    fact.closed_at = $now, fact.namespace_token = $closed_token
 }
 CALL () {                                          // tags that a promoted fact no longer has
   UNWIND [row IN $rows WHERE row.tags IS NOT NULL] AS row
@@ -56,7 +57,7 @@ CALL () {
 CALL () {                                          // the verified tag may be the one that quarantines
   UNWIND [row IN $rows WHERE any(item IN row.tags WHERE item[0] = 'quarantined')] AS row
   MATCH (fact:Fact {namespace: $namespace, id: row.id})
-  SET fact.quarantined = true, fact.namespace_token = $closed_token
+  SET fact.quarantined = true, fact.standing = CASE WHEN fact.live THEN 1 ELSE 2 END, fact.namespace_token = $closed_token
 }
 CALL (left) {
   UNWIND left AS tag

@@ -5,8 +5,7 @@
 //   $embedding   : VECTOR                  of the namespace's embedding space
 //   $limit       : INTEGER                 the most hits
 //   $least       : FLOAT                   the least cosine, included
-//   $live        : LIST<BOOLEAN>           [true], or [true, false] for closed ones too
-//   $quarantined : LIST<BOOLEAN>           [false], or [true, false] for quarantined ones too
+//   $standing    : [INTEGER, INTEGER]      which ones, from and to, as fact.put has them
 //   $valid_at    : ZONED DATETIME | NULL   only facts that hold at this instant
 //   $theme_ids   : LIST<STRING> | NULL     only facts of these themes
 // returns:
@@ -20,24 +19,24 @@ WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still search
 CALL () {
   WITH 1 AS go WHERE $valid_at IS NULL AND $theme_ids IS NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined LIMIT $limit) SCORE AS similarity
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] LIMIT $limit) SCORE AS similarity
   RETURN f, similarity
  UNION ALL
   WITH 1 AS go WHERE $valid_at IS NOT NULL AND $theme_ids IS NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1]
       AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS similarity
   RETURN f, similarity
  UNION ALL
   WITH 1 AS go WHERE $valid_at IS NULL AND $theme_ids IS NOT NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1]
       AND f.theme_id IN $theme_ids LIMIT $limit) SCORE AS similarity
   RETURN f, similarity
  UNION ALL
   WITH 1 AS go WHERE $valid_at IS NOT NULL AND $theme_ids IS NOT NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1]
       AND f.valid_from <= $valid_at AND f.valid_until > $valid_at AND f.theme_id IN $theme_ids LIMIT $limit) SCORE AS similarity
   RETURN f, similarity
 }

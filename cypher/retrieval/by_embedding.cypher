@@ -5,8 +5,7 @@
 //   $limit               : INTEGER                 the most records of each kind
 //   $embedding           : VECTOR                  of the namespace's embedding space
 //   $least               : FLOAT                   the least cosine, included
-//   $live                : LIST<BOOLEAN>           [true], or [true, false] for closed facts too
-//   $quarantined         : LIST<BOOLEAN>           [false], or [true, false] for quarantined facts too
+//   $standing            : [INTEGER, INTEGER]      which facts, from and to, as fact.put has them
 //   $valid_at            : ZONED DATETIME | NULL   only what holds at this instant; NULL: windows are not looked at
 //   $include_invalidated : BOOLEAN                 closed entities and edges too
 //   $relation_types      : LIST<STRING> | NULL     only these edges; NULL: all
@@ -32,12 +31,12 @@ CALL (found) {
   CALL (theme_ids) {
   WITH 1 AS go WHERE $valid_at IS NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.theme_id IN theme_ids LIMIT $limit) SCORE AS score
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.theme_id IN theme_ids LIMIT $limit) SCORE AS score
   RETURN f, 2 * score - 1 AS similarity
    UNION ALL
   WITH 1 AS go WHERE $valid_at IS NOT NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.theme_id IN theme_ids AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.theme_id IN theme_ids AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
   RETURN f, 2 * score - 1 AS similarity
   }
   WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
@@ -47,12 +46,12 @@ CALL () {
   CALL () {
     WITH 1 AS go WHERE $valid_at IS NULL
     MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined LIMIT $limit) SCORE AS score
+      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] LIMIT $limit) SCORE AS score
     RETURN f, 2 * score - 1 AS similarity
    UNION ALL
     WITH 1 AS go WHERE $valid_at IS NOT NULL
     MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined IN $quarantined AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
     RETURN f, 2 * score - 1 AS similarity
   }
   WITH f, similarity WHERE similarity >= $least

@@ -10,12 +10,11 @@
 //   $windows     : LIST<[first, last, weight]>   days that the question names
 //   $asks_when   : BOOLEAN                 whether it asks for a time
 //   $closed_token : STRING                 of closed facts, to count them
-//   $live        : LIST<BOOLEAN>           [true], or [true, false] where closed facts may count
+//   $standing    : [INTEGER, INTEGER]      which facts, from and to, as fact.put has them: [0, 0], or [-1, 0] where closed facts may count
 //   $include_invalidated : BOOLEAN         closed facts too
 //   $message_limit, $fact_limit : INTEGER  candidates of each search; more where what was recorded later is left out behind it
 //   $further    : INTEGER                 how many times as many a search by text looks at, where some of its first did not hold then
 //   $valid_at    : ZONED DATETIME          facts that held, messages that had been said
-//   $today       : STRING                  the day of $valid_at
 //   $believed_at : ZONED DATETIME          only what had been recorded by then
 //   $weights     : MAP                     fields of RecallWeights
 //   $limit       : INTEGER                 the most rows
@@ -50,7 +49,7 @@ WITH named, needles, words, tokens,
 CALL (text, words) {
   CALL (text, words) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $message_limit) SCORE AS s
+      WHERE m.namespace = $namespace AND m.timestamp <= $valid_at LIMIT $message_limit) SCORE AS s
     RETURN m, 2 * s - 1 AS near, null AS fc, null AS said
    UNION ALL
     WITH text, words WHERE text <> ''
@@ -72,13 +71,14 @@ CALL (text, words) {
     RETURN node AS m, null AS near, null AS fc, null AS said
    UNION ALL
     UNWIND $windows AS w
+    WITH datetime(w[0] + 'T00:00Z') AS begins, datetime(w[1] + 'T00:00Z') + duration({days: 1}) AS ends
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-      WHERE m.namespace = $namespace AND m.live = true AND m.day >= w[0] AND m.day <= w[1] LIMIT $weights.near_dates) SCORE AS s
+      WHERE m.namespace = $namespace AND m.timestamp >= begins AND m.timestamp < ends LIMIT $weights.near_dates) SCORE AS s
     RETURN m, 2 * s - 1 AS near, null AS fc, null AS said
    UNION ALL
     CALL (text) {
       MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-        WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false
+        WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1]
           AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $fact_limit) SCORE AS s
       RETURN f, 2 * s - 1 AS c
      UNION ALL
@@ -137,7 +137,7 @@ CALL (seeds, words, tokens, needles) {
   WITH rank, seeds[rank] AS seed, words, tokens, needles
   CALL (seed, words, tokens) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR seed.embedding_1
-      WHERE m.namespace = $namespace AND m.live = true AND m.day <= $today LIMIT $weights.near_seed)
+      WHERE m.namespace = $namespace AND m.timestamp <= $valid_at LIMIT $weights.near_seed)
     RETURN m
    UNION
     WITH words, tokens, reduce(t = '', x IN seed.names[..$most_names] | t + ' ' + x) AS names WHERE trim(tokens + names) <> ''
@@ -211,11 +211,11 @@ CALL (candidates, text) {                           // only for an empty answer:
   WITH text WHERE candidates = 0
   CALL (text) {
     MATCH (m:Message) SEARCH m IN (VECTOR INDEX message_embedding_1 FOR $embedding
-      WHERE m.namespace = $namespace AND m.live = true LIMIT 50)
+      WHERE m.namespace = $namespace LIMIT 50)
     RETURN m AS other
    UNION
     MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.live IN $live AND f.quarantined = false LIMIT 50)
+      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] LIMIT 50)
     RETURN f AS other
    UNION
     WITH text WHERE text <> ''

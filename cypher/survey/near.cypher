@@ -20,7 +20,7 @@ MATCH (fact:Fact {namespace: $namespace, id: id}) WHERE fact.embedding_1 IS NOT 
 WITH id, vector(fact.embedding_1, 384, FLOAT32) AS embedding
 CALL (embedding) {
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
-    WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $few) SCORE AS similarity
+    WHERE f.namespace = $namespace AND f.standing >= 0 AND f.standing <= 0 LIMIT $few) SCORE AS similarity
   RETURN count(f) AS found, min(similarity) AS lowest,
          collect(CASE WHEN 2 * similarity - 1 >= $least THEN [f, 2 * similarity - 1] END) AS first
 }
@@ -32,7 +32,7 @@ CALL (id, embedding, found, lowest, first) {
  UNION ALL
   WITH id, embedding WHERE found = $few AND $few < $limit AND 2 * lowest - 1 >= $least
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR embedding
-    WHERE f.namespace = $namespace AND f.live = true AND f.quarantined = false LIMIT $limit) SCORE AS similarity
+    WHERE f.namespace = $namespace AND f.standing >= 0 AND f.standing <= 0 LIMIT $limit) SCORE AS similarity
   WITH id, f, 2 * similarity - 1 AS score WHERE score >= $least AND f.id <> id
   RETURN f, score
 }

@@ -307,3 +307,39 @@ async def test_a_migration_makes_what_a_newer_library_searches_in_spaces_that_ar
     async with Neo4jStore.open(database=database, namespace=f"in {SMALL.model} again", space=SMALL) as store:
         assert await store.tiers.nearest(["semantic"], direction(0)) == []
     assert await check_indexes(database) == []
+
+
+async def test_a_migration_makes_indexes_anew_whose_filters_it_changes(database: Database) -> None:
+    namespace = f"in {SMALL.model} with other filters"
+    held = [
+        fact(1, embedding=direction(0)),
+        fact(2, embedding=direction(0), invalidated_by="somebody"),
+        fact(3, embedding=direction(0), tags=["quarantined"]),
+        fact(4, embedding=direction(0), tags=["quarantined"], invalidated_by="somebody"),
+    ]
+    async with Neo4jStore.open(database=database, namespace=namespace, space=SMALL) as store:
+        await store.write(RecordBatch(facts=held))
+        state = await schema_state(database)
+    assert state is not None
+    number = state.spaces.index(SMALL) + 1
+    name = f"fact_embedding_{number}"
+    now = next(made for made in _of_space(number) if f" {name} " in made)
+    await database.change_schema(f"DROP INDEX {name}")
+    await database.change_schema("MATCH (f:Fact) REMOVE f.standing")
+    await database.change_schema(now.replace("n.standing", "n.live, n.quarantined"))
+    older = {version: checksum for version, checksum in state.applied.items() if version != 10}
+    await set_schema(database, versions=list(older), checksums=list(older.values()))
+    async with Neo4jStore.open(database=database, namespace=namespace, space=SMALL) as store:
+        for found, filters in (
+            ([1], {"include_invalidated": False, "include_quarantined": False}),
+            ([1, 2], {"include_quarantined": False}),
+            ([1, 3], {"include_invalidated": False}),
+            ([1, 2, 3, 4], {}),
+        ):
+            hits = await store.index.search_facts(direction(0), **filters)
+            assert sorted(hit.id for hit in hits) == [sample_id("fact", each) for each in found]
+    assert await check_indexes(database) == []
+
+
+def _of_space(number: int) -> list[str]:
+    return queries.statements(queries.load("schema.vector_indexes", number, SMALL.dimensions))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from remembrancer.graph.spaces import SpaceGuard
-from remembrancer.graph.values import as_vector
+from remembrancer.graph.values import as_vector, standing
 from remembrancer.ports import Hit, MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, keys, moment, query_vector, similarity, whole_number
 from remembrancer.records import SIMILARITY_TOLERANCE, InvalidInputError
@@ -84,15 +84,15 @@ class Neo4jIndex(MemoryIndex):
         believed = moment(believed_at, field="believed_at")
         wanted = list(keys(tags, field="tags"))
         themes = None if theme_ids is None else list(require_ids(theme_ids, field="theme_ids"))
-        filters: dict[str, Any] = {
-            "live": [True, False] if flag(include_invalidated, field="include_invalidated") else [True],
-            "quarantined": [True, False] if flag(include_quarantined, field="include_quarantined") else [False],
-            "valid_at": instant,
-            "theme_ids": themes,
-        }
+        with_closed = flag(include_invalidated, field="include_invalidated")
+        with_quarantined = flag(include_quarantined, field="include_quarantined")
+        filters: dict[str, Any] = {"valid_at": instant, "theme_ids": themes}
         if wanted or since is not None or believed is not None:
             filters |= {"tags": wanted, "changed_since": since, "believed_at": believed}
+            filters |= {"live": [True, False] if with_closed else [True]}
+            filters |= {"quarantined": [True, False] if with_quarantined else [False]}
             return await self._search("index.listed_facts", embedding, limit=limit, least=min_similarity, **filters)
+        filters["standing"] = standing(include_invalidated=with_closed, include_quarantined=with_quarantined)
         return await self._search("index.facts", embedding, limit=limit, least=min_similarity, **filters)
 
     async def search_themes(

@@ -27,7 +27,7 @@ _FILE = re.compile(r"(\d{3})_([a-z0-9_]+)\.cypher")
 _SCHEMA_KEY = "CYPHER 25 CREATE CONSTRAINT schema_id IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE"
 _EXISTS = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _SCHEMA_PATIENCE = 60.0  # seconds for a schema statement that meets others
-_INDEX_WAIT = 600  # seconds for indexes to be built over what is stored already
+_INDEX_WAIT = 7_200  # seconds for indexes to be built over what is stored already
 
 
 @dataclass(frozen=True)
@@ -144,17 +144,28 @@ async def _apply(database: Database, missing: list[Migration], *, clock: Clock) 
     async with database.holding() as transaction:
         state = _state(first(await transaction.run(queries.load("schema.claim"), {"now": clock()})))
         missing = check_state(state)
+        if missing:
+            await _drop_outdated(database, state)
         for migration in missing:
             logger.info("applying migration %03d_%s", migration.version, migration.name)
             for statement in migration.statements:
                 await _change(database, statement)
         if missing:
-            # A newer library may search more of a space that is there already.
+            # A newer library may search more of a space that is there already, or filter by something else.
             for statement in _space_statements(*state.in_use):
                 await _change(database, statement)
             await _await_indexes(database)
             await _record(transaction, state, missing)
     return [f"{migration.version:03}_{migration.name}" for migration in missing]
+
+
+async def _drop_outdated(database: Database, state: SchemaState) -> None:
+    """Drop the vector indexes that filter by other properties than the searches of this library."""
+    rows = {row["name"]: row for row in await database.read(SHOW, {})}
+    for index in needed_indexes(_space_statements(*state.in_use)):
+        if index.name in rows and tuple(rows[index.name]["properties"]) != index.properties:
+            logger.info("index %s is made anew, with other filters", index.name)
+            await _change(database, f"DROP INDEX {index.name} IF EXISTS")
 
 
 def _statements(*spaces: tuple[int, EmbeddingSpace]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from remembrancer.graph import listed, queries
 from remembrancer.graph.connection import Database, Row, first
 from remembrancer.graph.spaces import SpaceGuard
-from remembrancer.graph.values import as_vector, closed_token, namespace_token
+from remembrancer.graph.values import as_vector, closed_token, namespace_token, standing
 from remembrancer.ports.arguments import query_vector
 from remembrancer.ports.recall import Candidate, Candidates, Evidence, Findings, RecallQuestion
 from remembrancer.records import QUARANTINE_TAG, SIMILARITY_TOLERANCE, MemoryQuery, MemoryResult, Subgraph
@@ -144,13 +144,12 @@ class GraphRetrieval:
             "terms": [list(term) for term in question.terms],
             "asks_when": question.asks_when,
             "windows": [list(window) for window in question.windows],
-            "live": [True, False] if may_be_closed else [True],
+            "standing": standing(include_invalidated=may_be_closed),
             "include_invalidated": question.include_invalidated,
             "message_limit": question.weights.near * more,
             "fact_limit": question.weights.near_facts * more,
             "further": _TEXT_FURTHER // more,
             "valid_at": question.valid_at,
-            "today": question.valid_at.date().isoformat(),
             "believed_at": question.believed_at or _END,
             "weights": question.weights.model_dump(),
             "limit": question.limit,
@@ -185,12 +184,13 @@ class GraphRetrieval:
         if not filter_first:
             answer = await self._answer("by_embedding_theme_first", **parameters)
         else:
-            parameters["live"] = [True, False] if query.include_invalidated else [True]
-            parameters["quarantined"] = [True, False] if QUARANTINE_TAG in query.tags else [False]
             if query.tags or query.changed_since is not None or query.believed_at is not None:
+                parameters["live"] = [True, False] if query.include_invalidated else [True]
+                parameters["quarantined"] = [True, False] if QUARANTINE_TAG in query.tags else [False]
                 answer = await self._answer("by_embedding_listed", **parameters)
             else:
                 del parameters["tags"], parameters["changed_since"], parameters["believed_at"]
+                parameters["standing"] = standing(include_invalidated=query.include_invalidated)
                 answer = await self._answer("by_embedding", **parameters)
         return _result(answer)
 

@@ -83,6 +83,11 @@ def closed_token(namespace: str) -> str:
     return f"{namespace_token(namespace)}1"
 
 
+def standing(*, include_invalidated: bool, include_quarantined: bool = False) -> list[int]:
+    """Which facts a search by vector may return: a range of what `cypher/fact/put.cypher` calls their standing."""
+    return [-1 if include_invalidated else 0, 0 if not include_quarantined else 2 if include_invalidated else 1]
+
+
 def text_key(text: str) -> str:
     """A digest under which a text of any length can be indexed."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
