@@ -3,8 +3,11 @@
 Each size is a memory of its own: facts of some nine words, most of them rare, two entities a fact, one entity in twenty
 there under a second spelling, one fact in twenty near another one, and one entity that a tenth of all facts mention.
 Only the planning is timed, which writes nothing. Plainly means over the same store, but through the ports alone; both
-must give one answer. The peak is that of this process, on Linux. `python benchmarks/upkeep.py --facts 1000 10000`; add
-100000 with `--plain-up-to 10000`.
+must give one answer. `python benchmarks/upkeep.py --facts 1000 10000`; add 100000 with `--plain-up-to 10000`.
+
+The peak is that of this process, on Linux. A plan is held whole until it is written, so with shares the peak grows with
+what is found. `--findings 500` makes so many near facts, and a fifth as many second spellings, whatever the size: then
+a peak that grows is one that grows with the memory.
 """
 
 from __future__ import annotations
@@ -64,15 +67,21 @@ class Plainly:
         return getattr(self._store, name)
 
 
-def entities(count: int) -> list[Entity]:
+def entities(count: int, findings: int | None = None) -> list[Entity]:
+    """Entities of which one in twenty is another one under a second spelling, or a fifth as many as `findings`."""
     made = world.entities(count)
+    second = range(19, count, 20)[: None if findings is None else findings // 5]
     return [
-        one.model_copy(update={"name": f"The {made[place - 1].name.upper()}."}) if place % 20 == 19 else one
+        one.model_copy(update={"name": f"The {made[place - 1].name.upper()}."}) if place in second else one
         for place, one in enumerate(made)
     ]
 
 
-def facts(count: int, known: int) -> Iterator[Fact]:
+def facts(count: int, known: int, findings: int | None = None) -> Iterator[Fact]:
+    """Facts of which one in twenty is near the one before it, or as many as `findings`.
+
+    Words are drawn from so many that only a handful of pairs share enough of them to replace each other.
+    """
     rng = np.random.default_rng(5)
     odds = 1 / (np.arange(VOCABULARY) + 30)
     words = rng.choice(VOCABULARY, size=(count, 9), p=odds / odds.sum())
@@ -81,6 +90,8 @@ def facts(count: int, known: int) -> Iterator[Fact]:
     vectors = world.clustered(count, seed=11)
     near = np.flatnonzero(rng.random(count) < 0.05)
     near = near[near > 0]
+    if findings is not None:
+        near = np.sort(rng.permutation(np.arange(1, count))[:findings])
     vectors[near] = vectors[near - 1] + 0.3 * vectors[near] / np.linalg.norm(vectors[near], axis=1, keepdims=True)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     ends[near] = ends[near - 1]
@@ -90,19 +101,19 @@ def facts(count: int, known: int) -> Iterator[Fact]:
         yield one.model_copy(update={"content": content, "entity_ids": mentioned})
 
 
-async def filled(store: Neo4jStore, count: int) -> None:
+async def filled(store: Neo4jStore, count: int, findings: int | None) -> None:
     known = count // 5
-    for some in world.portions(entities(known)):
+    for some in world.portions(entities(known, findings)):
         await store.write(RecordBatch(entities=some))
     edges = np.random.default_rng(3).integers(0, known, size=(count // 2, 2))
     for some in world.portions(world.relationships([(int(a), int(b)) for a, b in edges if a != b])):
         await store.write(RecordBatch(relationships=some))
-    made = facts(count, known)
+    made = facts(count, known, findings)
     while some := list(itertools.islice(made, world.PORTION)):  # never all at once, or their memory would be measured
         await store.write(RecordBatch(facts=some))
 
 
-def fill(address: world.Address, namespace: str, count: int) -> None:
+def fill(address: world.Address, namespace: str, count: int, findings: int | None = None) -> None:
     """Make a memory."""
 
     async def work() -> None:
@@ -110,7 +121,7 @@ def fill(address: world.Address, namespace: str, count: int) -> None:
             address.database() as database,
             Neo4jStore.open(database=database, namespace=namespace, space=world.SPACE) as store,
         ):
-            await filled(store, count)
+            await filled(store, count, findings)
 
     asyncio.run(work())
 
@@ -131,13 +142,14 @@ async def main() -> None:
     parser = world.parser(__doc__)
     parser.add_argument("--facts", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--plain-up-to", type=int, default=10_000, help="no plain run on more facts than this")
+    parser.add_argument("--findings", type=int, help="so many near facts whatever the size, not one in twenty")
     parser.add_argument("--only", nargs="+", choices=sorted(PASSES), default=list(PASSES))
     told = parser.parse_args()
     rows: list[dict[str, Any]] = []
     async with world.server() as address, address.database() as database:
         for count in told.facts:
             namespace = world.fresh("upkeep")
-            await in_a_process_of_its_own(fill, address, namespace, count)
+            await in_a_process_of_its_own(fill, address, namespace, count, told.findings)
             async with Neo4jStore.open(database=database, namespace=namespace, space=world.SPACE) as store:
                 with_plain = count <= told.plain_up_to
                 for name in told.only:

@@ -1,8 +1,9 @@
 """What the library sends to Neo4j in a run of tests, and whether each statement is walled in by the namespace.
 
-Recorded where the library hands statements over: `Database.read`, `Transaction.run` and `Database.change_schema`. A
-call counts as the library's when it is made in one of its own files, so that what tests send by themselves stays out.
-Processes that a test starts are not recorded; what they send is sent in other tests by the run itself.
+Recorded where the library hands statements over: `Database.read` and `read_ids`, `Transaction.run` and
+`Database.change_schema`. A call counts as the library's when it is made in one of its own files, so that what tests
+send by themselves stays out. Processes that a test starts are not recorded; what they send is sent in other tests by
+the run itself.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class Recorder:
     @contextmanager
     def installed(self) -> Iterator[Recorder]:
         """Record within this block."""
-        doors = ((connection.Database, "read"), (connection.Transaction, "run"), (connection.Database, "change_schema"))
+        database, transaction = connection.Database, connection.Transaction
+        doors = ((database, "read"), (database, "read_ids"), (transaction, "run"), (database, "change_schema"))
         originals = [(owner, name, getattr(owner, name)) for owner, name in doors]
         for owner, name, original in originals:
             setattr(owner, name, self._recorded(original))

@@ -27,6 +27,7 @@ from remembrancer.records import (
     Source,
     ThemeAddition,
 )
+from remembrancer.records.packed import PackedIds
 from remembrancer.records.statement import Statement
 from remembrancer.records.tier import TierItem
 from remembrancer.testing.samples import (
@@ -137,7 +138,7 @@ STORE_ARGUMENTS: dict[str, Arguments] = {
     "find_statements": (([(sample_id("entity", 1), "port")],), {}),
     "active_fact_ids": ((), {}),
     "near_duplicates": (([sample_id("fact", 1)],), {"min_similarity": 0.5, "limit": 5}),
-    "duplicates_among": (([sample_id("fact", 1)],), {"min_similarity": 0.5, "limit": 5}),
+    "duplicates_among": ((PackedIds([sample_id("fact", 1)]),), {"min_similarity": 0.5, "limit": 5}),
     "weakest_facts": ((1,), {"uses": {}, "without": (), "now": day(1), "half_life_days": 1.0}),
     "theme_ids_naming": (([sample_id("fact", 1)],), {}),
     "mean_embedding": (([sample_id("fact", 1)],), {}),

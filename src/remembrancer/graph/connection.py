@@ -21,11 +21,13 @@ from neo4j import exceptions
 from remembrancer.graph import queries
 from remembrancer.ports.tracing import OpenSpan, span
 from remembrancer.records import InvalidInputError, MigrationError, RemembranceError, ServerUnavailableError
+from remembrancer.records.packed import PackedIds
 
 logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 T = TypeVar("T")
+Rows = TypeVar("Rows", list[Row], PackedIds)
 
 _SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 
@@ -173,10 +175,33 @@ class Database:
             RemembranceError: The database refused the statement.
         """
 
-        async def attempt() -> list[Row]:
+        async def gathered(result: neo4j.AsyncResult) -> list[Row]:
+            return [dict(record) async for record in result]
+
+        return await self._read(text, parameters, gathered, patience=patience)
+
+    async def read_ids(self, text: str, parameters: Mapping[str, Any], *, patience: float = PATIENCE) -> PackedIds:
+        """As `read`, for a statement that returns one column, of ids: they are packed as they come, however many."""
+
+        async def gathered(result: neo4j.AsyncResult) -> PackedIds:
+            ids = PackedIds()
+            async for record in result:
+                ids.append(record[0])
+            return ids
+
+        return await self._read(text, parameters, gathered, patience=patience)
+
+    async def _read(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        gathered: Callable[[neo4j.AsyncResult], Awaitable[Rows]],
+        *,
+        patience: float,
+    ) -> Rows:
+        async def attempt() -> Rows:
             async with self._session(neo4j.READ_ACCESS) as session:
-                result = await session.run(_literal(text), dict(parameters))
-                return [dict(record) async for record in result]
+                return await gathered(await session.run(_literal(text), dict(parameters)))
 
         with _statement(text) as opened, self.translated():
             rows = await repeated(attempt, patience=patience)

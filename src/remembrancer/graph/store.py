@@ -54,6 +54,7 @@ from remembrancer.records import (
 from remembrancer.records.history import Evidence, History
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_id, require_ids, require_key
+from remembrancer.records.packed import PackedIds
 
 R = TypeVar("R", Entity, Episode, Fact, Message, Relationship, Theme)
 
@@ -209,6 +210,9 @@ class Neo4jStore(RunRegister, ErasureSurvey, FactSurvey, DisagreementSearch, Nam
         dimensions = self._space.dimensions if self._space is not None else 384
         query = queries.load(name, self._number, dimensions)
         return await self.database.read(query, {"namespace": self._namespace, **parameters})
+
+    async def _read_ids(self, name: str) -> PackedIds:
+        return await self.database.read_ids(queries.load(name), {"namespace": self._namespace})
 
     async def _get(self, name: str, ids: Sequence[str], made_from: Callable[[Row], R]) -> dict[str, R]:
         wanted = list(dict.fromkeys(require_ids(ids, field="ids")))

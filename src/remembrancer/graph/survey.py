@@ -18,6 +18,7 @@ from remembrancer.ports.pushdown import NearDuplicates
 from remembrancer.records import SIMILARITY_TOLERANCE, EmbeddingSpace, InvalidInputError
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_ids, without_repeats
+from remembrancer.records.packed import PackedIds
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -31,8 +32,8 @@ _VECTORS_AT_ONCE = 1_000
 _COMPARED_AT_MOST = 500_000
 """More facts are searched for one by one: their comparisons would take longer, since they grow with the square."""
 
-_VECTORS_HELD = 32_000
-"""So many vectors are compared with all others while those are read once: 70 MB at 384 dimensions, cut forms too."""
+_VECTORS_HELD = 8_000
+"""So many vectors are compared with all others while those are read once: 18 MB at 384 dimensions, cut forms too."""
 
 
 class _Reading(Protocol):
@@ -41,13 +42,15 @@ class _Reading(Protocol):
 
     async def _read(self, name: str, **parameters: Any) -> list[Row]: ...
 
+    async def _read_ids(self, name: str) -> PackedIds: ...
+
 
 class FactSurvey:
     """The part of a store in Neo4j that surveys its facts; fulfils `remembrancer.ports.pushdown.SurveysFacts`."""
 
-    async def active_fact_ids(self: _Reading) -> list[str]:
+    async def active_fact_ids(self: _Reading) -> PackedIds:
         """Ids of the facts that are neither closed nor quarantined, in listing order; one statement."""
-        return [row["id"] for row in await self._read("survey.active")]
+        return await self._read_ids("survey.active")
 
     async def near_duplicates(
         self: _Reading, fact_ids: Sequence[str], *, min_similarity: float, limit: int
@@ -79,7 +82,7 @@ class FactSurvey:
         return {fact_id: found[fact_id] for fact_id in wanted if fact_id in found}
 
     async def duplicates_among(
-        self: _Reading, fact_ids: Sequence[str], *, min_similarity: float, limit: int
+        self: _Reading, fact_ids: PackedIds, *, min_similarity: float, limit: int
     ) -> NearDuplicates:
         """For each of these facts those of them near to it, nearest first; their vectors are compared here.
 
@@ -87,26 +90,26 @@ class FactSurvey:
         facts it takes less to screen all pairs. Of more than half a million none is compared: for all of them the index
         must be asked. What is held at once does not grow with their number, but for what is found.
         """
-        wanted = without_repeats(require_ids(fact_ids, field="fact_ids"))
         least = similarity(min_similarity) - SIMILARITY_TOLERANCE
         most = whole_number(limit, field="limit", least=1)
         if self.space is None:
-            return NearDuplicates({}, [])
-        if len(wanted) > _COMPARED_AT_MOST:
-            return NearDuplicates({}, list(wanted))
-        nearness = Nearness(len(wanted), least=least, limit=most)
-        for start in range(0, len(wanted), _VECTORS_HELD):
+            return NearDuplicates({}, ())
+        if len(fact_ids) > _COMPARED_AT_MOST:
+            return NearDuplicates({}, fact_ids)
+        nearness = Nearness(len(fact_ids), least=least, limit=most)
+        for start in range(0, len(fact_ids), _VECTORS_HELD):
             held: list[Block] = []
-            async for places, vectors in _vectors(self, wanted, start):
+            async for places, vectors in _vectors(self, fact_ids, start):
                 block = await asyncio.to_thread(nearness.block, places, vectors)
                 is_held = block.places[0] < start + _VECTORS_HELD
                 await asyncio.to_thread(_compare, nearness, held, block, with_itself=is_held)
                 if is_held:
                     held.append(block)
         near = {
-            wanted[place]: [Hit(wanted[other], score) for other, score in found] for place, found in nearness.clear()
+            fact_ids[place]: [Hit(fact_ids[other], score) for other, score in found]
+            for place, found in nearness.clear()
         }
-        return NearDuplicates(near, [wanted[place] for place in nearness.unclear()])
+        return NearDuplicates(near, PackedIds(fact_ids[place] for place in nearness.unclear()))
 
     async def weakest_facts(
         self: _Reading,

@@ -6,7 +6,7 @@ overlap enough, and gives the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from remembrancer.lifecycle.conflict import Conflict, ConflictingFact, ConflictKind, age_gap
 from remembrancer.lifecycle.word_join import overlapping_pairs
@@ -71,12 +71,13 @@ def conflicts_within(
         pairs: What was reported before; what is found is added.
         day_threshold: 0 or more, not included.
     """
-    words = [words_of(fact.content) for fact in group]
+    known: dict[str, str] = {}  # each word in memory once, however many facts have it
+    words = [tuple(known.setdefault(word, word) for word in words_of(fact.content)) for fact in group]
     negations = _conflicts("negation", group, _negations(words), pairs)
     replaced = (
         (i, j)
         for i, j in overlapping_pairs(
-            [frozenset(content_words(_timeless(fact.content, own))) for fact, own in zip(group, words, strict=True)],
+            [_each_once(content_words(_timeless(fact.content, own))) for fact, own in zip(group, words, strict=True)],
             above=SUPERSESSION_OVERLAP,
         )
         if age_gap(group[i].valid_from, group[j].valid_from) > day_threshold
@@ -88,8 +89,12 @@ def _negations(words: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     negated = [any(map(is_negation, own)) for own in words]
     if len(set(negated)) < 2:
         return []
-    said = [frozenset(word for word in content_words(own) if not is_negation(word)) for own in words]
+    said = [_each_once(word for word in content_words(own) if not is_negation(word)) for own in words]
     return sorted(overlapping_pairs(said, above=NEGATION_OVERLAP, sides=negated))
+
+
+def _each_once(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
 
 
 def _timeless(content: str, words: Sequence[str]) -> Sequence[str]:

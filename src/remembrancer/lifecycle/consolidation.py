@@ -6,7 +6,7 @@ is `hard`, but pruned episodes always are. Their messages stay, and facts keep t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from remembrancer.lifecycle.consolidation_draft import ConsolidationDraft
@@ -31,6 +31,7 @@ from remembrancer.records import (
 )
 from remembrancer.records.instant import require_instant
 from remembrancer.records.key import require_key
+from remembrancer.records.packed import PackedIds
 
 DeleteMode = Literal["soft", "hard"]
 Progress = Callable[[int, int], None]
@@ -160,18 +161,14 @@ class MemoryConsolidator:
         stored: dict[str, Fact] = {}
         step = survey.searched_at_once
         for start in range(0, len(fact_ids), step):
-            open_ids = [one for one in fact_ids[start : start + step] if not dedup.is_processed(one)]
+            open_ids = [one for one in fact_ids[start : start + step] if one not in dedup.lost_to]
             near = await survey.near(open_ids, min_similarity=self._threshold)
-            met = {one: [hit for hit in near.get(one, ()) if not dedup.is_processed(hit)] for one in open_ids}
+            met = {one: _to_come(one, hits, fact_ids) for one, hits in near.items()}
             wanted = {one for fact_id, hits in met.items() if hits for one in (fact_id, *hits)}
-            found = await survey.facts(sorted(wanted))
+            found = await survey.facts(sorted(wanted - dedup.lost_to.keys()))
             for fact_id in open_ids:
-                if dedup.is_processed(fact_id):
-                    continue
-                if fact_id in found:
+                if fact_id in met and fact_id in found and fact_id not in dedup.lost_to:
                     dedup.merge(found[fact_id], [found[one] for one in met[fact_id] if one in found])
-                else:
-                    dedup.settle(fact_id)
             for one in found:
                 if one in dedup.merged or one in dedup.lost_to:
                     stored.setdefault(one, found[one])  # read again, it may be another one than was merged
@@ -240,6 +237,13 @@ async def should_consolidate(
     if facts is not None and await store.find_facts(limit=1, offset=facts):
         return True
     return episodes is not None and bool(await store.list_episodes(limit=1, offset=episodes))
+
+
+def _to_come(fact_id: str, near: Iterable[str], fact_ids: PackedIds) -> list[str]:
+    """Those near to a fact that are listed after it: the others have had their turn, and nobody need remember that."""
+    own = fact_ids.place(fact_id)
+    places = ((one, fact_ids.place(one)) for one in near)
+    return [one for one, place in places if own is not None and place is not None and place > own]
 
 
 def _most(value: object, *, field: str) -> int | None:

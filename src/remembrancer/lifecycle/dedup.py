@@ -31,28 +31,20 @@ class Deduplication:
         self._least = least - SIMILARITY_TOLERANCE
         self._verified_tag = verified_tag
         self._candidate_tag = candidate_tag
-        self._processed: set[str] = set()
         self.merged: dict[str, Fact] = {}
         self.lost_to: dict[str, str] = {}
-
-    def is_processed(self, fact_id: str) -> bool:
-        """Whether a fact has had its turn, or was absorbed before it came."""
-        return fact_id in self._processed
-
-    def settle(self, fact_id: str) -> None:
-        """Give a fact without near duplicates its turn."""
-        self._processed.add(fact_id)
 
     def merge(self, current: Fact, near: Iterable[Fact]) -> None:
         """Give a fact its turn: merge it with those near to it, until it is absorbed itself.
 
         Args:
             current: The fact as it is stored.
-            near: Its near duplicates as they are stored, nearest first; itself and processed ones are passed over.
+            near: Its near duplicates that have not had their turn, as they are stored, nearest first; itself and those
+                that were absorbed are passed over.
         """
         state = self.merged.get(current.id, current)
         for stored in near:
-            if stored.id == state.id or stored.id in self._processed:
+            if stored.id == state.id or stored.id in self.lost_to:
                 continue
             other = self.merged.get(stored.id, stored)
             # Who told that they are near may have seen one of them before somebody wrote it anew.
@@ -62,7 +54,6 @@ class Deduplication:
             state = self._absorb(keeper, loser)
             if loser.id == current.id:
                 return
-        self._processed.add(current.id)
 
     def survivor(self, fact_id: str) -> str:
         """The fact that stands for a fact after all merges; itself when nothing absorbed it."""
@@ -93,7 +84,6 @@ class Deduplication:
         self.merged.pop(loser.id, None)
         self.merged[keeper.id] = merged
         self.lost_to[loser.id] = keeper.id
-        self._processed.add(loser.id)
         return merged
 
 

@@ -12,9 +12,10 @@ from typing import Protocol
 
 from remembrancer.lifecycle.decay import weakest
 from remembrancer.lifecycle.themes import centroid
-from remembrancer.ports import Hit, MemoryIndex, MemoryStore
-from remembrancer.ports.pushdown import SurveysFacts
+from remembrancer.ports import MemoryIndex, MemoryStore
+from remembrancer.ports.pushdown import NearDuplicates, SurveysFacts
 from remembrancer.records import QUARANTINE_TAG, Fact, Theme
+from remembrancer.records.packed import PackedIds
 
 NEAR_AT_MOST = 100
 """How many near duplicates a fact has at most, itself among them."""
@@ -29,7 +30,7 @@ class Survey(Protocol):
     searched_at_once: int
     """For how many facts near duplicates are best asked at once."""
 
-    async def fact_ids(self) -> Sequence[str]:
+    async def fact_ids(self) -> PackedIds:
         """All of them, in listing order."""
         ...
 
@@ -77,11 +78,11 @@ class PlainSurvey:
         self._page = page
         self._facts: dict[str, Fact] = {}
 
-    async def fact_ids(self) -> Sequence[str]:
+    async def fact_ids(self) -> PackedIds:
         """All of them, in listing order."""
         async for facts in self._pages():
             self._facts.update((fact.id, fact) for fact in facts)
-        return list(self._facts)
+        return PackedIds(self._facts)
 
     async def gone(self) -> Collection[str]:
         """Those that are no longer listed."""
@@ -150,28 +151,26 @@ class PushedSurvey:
         self._store = store
         self._surveyor = surveyor
         self._page = page
-        self._listed: Sequence[str] = ()
-        self._known: frozenset[str] = frozenset()
-        self._compared: tuple[float, Mapping[str, Sequence[Hit]], frozenset[str]] | None = None
+        self._known = PackedIds()
+        self._compared: tuple[float, NearDuplicates] | None = None
 
-    async def fact_ids(self) -> Sequence[str]:
+    async def fact_ids(self) -> PackedIds:
         """All of them, in listing order."""
-        found = await self._surveyor.active_fact_ids()
-        self._listed, self._known, self._compared = found, frozenset(found), None
-        return found
+        self._known, self._compared = await self._surveyor.active_fact_ids(), None
+        return self._known
 
     async def gone(self) -> Collection[str]:
         """Those that are no longer live and unquarantined."""
-        return self._known.difference(await self._surveyor.active_fact_ids())
+        return self._known.without(await self._surveyor.active_fact_ids())
 
     async def near(self, fact_ids: Sequence[str], *, min_similarity: float) -> Mapping[str, Sequence[str]]:
         """Near duplicates of each fact that has any; the first call compares all facts, others look it up."""
         if self._compared is None or self._compared[0] != min_similarity:
             among = await self._surveyor.duplicates_among(
-                self._listed, min_similarity=min_similarity, limit=NEAR_AT_MOST
+                self._known, min_similarity=min_similarity, limit=NEAR_AT_MOST
             )
-            self._compared = min_similarity, among.near, frozenset(among.unclear)
-        _, near, unclear = self._compared
+            self._compared = min_similarity, among
+        _, (near, unclear) = self._compared
         searched = await self._surveyor.near_duplicates(
             [one for one in fact_ids if one in unclear], min_similarity=min_similarity, limit=NEAR_AT_MOST
         )

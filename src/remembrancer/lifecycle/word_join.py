@@ -10,22 +10,23 @@ the entity that they are about, is among the rarest of a set only where it decid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 
 def overlapping_pairs(
-    sets: Sequence[frozenset[str]], *, above: float, sides: Sequence[bool] | None = None
+    sets: Sequence[Collection[str]], *, above: float, sides: Sequence[bool] | None = None
 ) -> Iterator[tuple[int, int]]:
     """Places of the pairs whose overlap coefficient is greater than `above`; each once, the smaller place first.
 
     Args:
-        sets: Words; empty sets overlap with nothing.
+        sets: Words, each once in a set; empty sets overlap with nothing.
         above: 0 or more, less than 1 to find anything; not included.
         sides: With a value a set: only pairs of which one is true and the other false.
     """
     counts = Counter(word for words in sets for word in words)
     rank = {word: place for place, word in enumerate(sorted(counts, key=lambda word: (counts[word], word)))}
-    ranked = [sorted(rank[word] for word in words) for words in sets]
+    # Not sets: of ten words each, they would take six times as much memory.
+    ranked = [tuple(sorted(rank[word] for word in words)) for words in sets]
     holders: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
     # From the largest to the smallest, so that what a set meets among the holders is at least as large as itself.
     for place in sorted(range(len(sets)), key=lambda at: -len(ranked[at])):
@@ -34,9 +35,9 @@ def overlapping_pairs(
         least = _least_shared(len(words), above)
         others = holders[not side] if sides is not None else holders[0]
         met = {other for word in words[: len(words) - least + 1] for other in others.get(word, ())}
-        own = sets[place]
+        own = frozenset(words)
         for other in met:
-            if len(own & sets[other]) >= least:
+            if len(own.intersection(ranked[other])) >= least:
                 yield (place, other) if place < other else (other, place)
         for word in words:
             holders[side].setdefault(word, []).append(place)

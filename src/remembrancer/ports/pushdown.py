@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from remembrancer.ports.index import Hit
 from remembrancer.records import MemoryQuery, MemoryResult, Subgraph, Theme
+from remembrancer.records.packed import PackedIds
 
 
 @runtime_checkable
@@ -53,7 +54,7 @@ class NearDuplicates(NamedTuple):
     """
 
     near: dict[str, list[Hit]]
-    unclear: list[str]
+    unclear: Sequence[str]
 
 
 @runtime_checkable
@@ -63,7 +64,7 @@ class SurveysFacts(Protocol):
     The facts meant are those that are neither closed nor quarantined.
     """
 
-    async def active_fact_ids(self) -> list[str]:
+    async def active_fact_ids(self) -> PackedIds:
         """Ids of all of them, in listing order."""
         ...
 
@@ -79,11 +80,11 @@ class SurveysFacts(Protocol):
         """
         ...
 
-    async def duplicates_among(self, fact_ids: Sequence[str], *, min_similarity: float, limit: int) -> NearDuplicates:
+    async def duplicates_among(self, fact_ids: PackedIds, *, min_similarity: float, limit: int) -> NearDuplicates:
         """The same for all facts at once, counting only these facts as neighbours.
 
         Args:
-            fact_ids: Whose neighbours are wanted, and among whom.
+            fact_ids: Whose neighbours are wanted, and among whom; as `active_fact_ids` gave them.
             min_similarity: The least cosine, included.
             limit: The most neighbours of one fact, itself counted.
         """
@@ -135,7 +136,7 @@ class GathersConflictCandidates(Protocol):
     The facts meant are those that are neither closed nor quarantined.
     """
 
-    async def active_fact_ids(self) -> list[str]:
+    async def active_fact_ids(self) -> PackedIds:
         """Ids of all of them, in listing order."""
         ...
 
