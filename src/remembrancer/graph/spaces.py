@@ -23,7 +23,7 @@ from remembrancer.records import (
 )
 from remembrancer.records.tier import TierItem
 
-SEARCHES = frozenset({"conflict.near", "conflict.similar", "survey.near", "survey.embeddings"})
+SEARCHES = frozenset({"conflict.near", "conflict.similar", "survey.near", "survey.embeddings", "survey.vectors"})
 """Statements of a store's other parts that search in the space."""
 
 
