@@ -12,6 +12,8 @@ import neo4j
 import pytest
 
 from remembrancer.graph import Database, Neo4jStore, queries, schema_state
+from remembrancer.graph.retrieval import _SEARCHES as RETRIEVAL_SEARCHES
+from remembrancer.graph.spaces import SEARCHES
 from remembrancer.records import EmbeddingSpace
 
 SPACE = EmbeddingSpace(model="query-files", dimensions=4)
@@ -117,6 +119,12 @@ def test_it_is_loaded_by_name(name: str) -> None:
     if not name.startswith("browser."):
         assert "embedding_7" in queries.load(name, 7, 12) or "embedding_1" not in QUERIES[name]
         assert "embedding_1" not in queries.load(name, 7, 12).replace("embedding_1`", "")
+
+
+def test_what_searches_by_vector_is_read_within_the_guard_of_the_space() -> None:
+    searching = {name for name, text in FILES.items() if "left_embedding_1 IS NULL" in text}
+    elsewhere = {name for name in searching if name.startswith(("index.", "tier."))}  # read by the guard alone
+    assert searching - elsewhere == SEARCHES | {f"retrieval.{name}" for name in RETRIEVAL_SEARCHES}
 
 
 @pytest.fixture(scope="module")
