@@ -40,3 +40,10 @@ def test_ids_may_be_added_after_one_was_looked_for() -> None:
     assert packed.place(second) is None
     packed.append(second)
     assert (packed.place(first), packed.place(second)) == (0, 1)
+
+
+def test_what_is_equal_reads_alike() -> None:
+    ids = [str(uuid.uuid4()) for _ in range(3)]
+    assert PackedIds(ids) == PackedIds(ids)
+    assert PackedIds(ids) != PackedIds(ids[:2])
+    assert repr(PackedIds(ids)) == f"PackedIds({ids!r})"

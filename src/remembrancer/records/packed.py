@@ -56,6 +56,14 @@ class PackedIds(Sequence[str]):
         place = int(self._order[found])
         return place if self._at(place) == record_id else None
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PackedIds) and self._text == other._text
+
+    __hash__ = None  # type: ignore[assignment]  # it can be added to
+
+    def __repr__(self) -> str:
+        return f"PackedIds({list(self)!r})"
+
     def without(self, others: PackedIds) -> list[str]:
         """Those that are not among others, in order."""
         if not len(self):
