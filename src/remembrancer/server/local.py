@@ -27,7 +27,7 @@ from remembrancer.server.exclusive import exclusive, is_held
 from remembrancer.server.folder import Credentials, DatabaseFolder
 from remembrancer.server.launch import StartOptions, end_orphan, start_supervisor
 from remembrancer.server.replacing import settle
-from remembrancer.server.settings import further_settings, heap_size
+from remembrancer.server.settings import HEAP_VARIABLE, further_settings, heap_size
 from remembrancer.server.unbroken import seen_through
 from remembrancer.server.unfinished import WorkKind, end_left_process, forget_work, note_work, unfinished
 
@@ -40,6 +40,7 @@ STORE_LOCK_SECONDS: Final = 2.0
 PATIENCE_SECONDS: Final = 10.0  # how often a slow start is mentioned in the log
 
 PORT_TAKEN = re.compile(r"BindException|Address already in use")
+OUT_OF_HEAP = re.compile(r"OutOfMemoryError: Java heap space")
 TELLING = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Invalid|Neo\.\w+Error")
 STORE_LOCKED = re.compile(r"FileLockException|store_lock")
 
@@ -388,6 +389,11 @@ class Opening:
                 "its transaction log is damaged, by the disk or by something that wrote into it: restore a backup "
                 "(`remembrancer restore-backup`), or start it with `remembrancer up --cut-damaged-log`, which loses "
                 "what follows the damage"
+            )
+        elif OUT_OF_HEAP.search(output):
+            reason = (
+                "it ran out of heap, as it can where a full disk has left a torn end of its log: start it with more, "
+                f"such as {HEAP_VARIABLE}=5g, which loses nothing"
             )
         else:
             told = telling or lines[-1:] or ["it said nothing"]
