@@ -88,9 +88,13 @@ class Neo4jIndex(MemoryIndex):
         with_quarantined = flag(include_quarantined, field="include_quarantined")
         filters: dict[str, Any] = {"valid_at": instant, "theme_ids": themes}
         if wanted or since is not None or believed is not None:
-            filters |= {"tags": wanted, "changed_since": since, "believed_at": believed}
-            filters |= {"live": [True, False] if with_closed else [True]}
-            filters |= {"quarantined": [True, False] if with_quarantined else [False]}
+            filters |= {
+                "tags": wanted,
+                "changed_since": since,
+                "believed_at": believed,
+                "live": [True, False] if with_closed else [True],
+                "quarantined": [True, False] if with_quarantined else [False],
+            }
             return await self._search("index.listed_facts", embedding, limit=limit, least=min_similarity, **filters)
         filters["standing"] = standing(include_invalidated=with_closed, include_quarantined=with_quarantined)
         return await self._search("index.facts", embedding, limit=limit, least=min_similarity, **filters)

@@ -144,18 +144,18 @@ async def _apply(database: Database, missing: list[Migration], *, clock: Clock) 
     async with database.holding() as transaction:
         state = _state(first(await transaction.run(queries.load("schema.claim"), {"now": clock()})))
         missing = check_state(state)
-        if missing:
-            await _drop_outdated(database, state)
+        if not missing:  # another process was first
+            return []
+        await _drop_outdated(database, state)
         for migration in missing:
             logger.info("applying migration %03d_%s", migration.version, migration.name)
             for statement in migration.statements:
                 await _change(database, statement)
-        if missing:
-            # A newer library may search more of a space that is there already, or filter by something else.
-            for statement in _space_statements(*state.in_use):
-                await _change(database, statement)
-            await _await_indexes(database)
-            await _record(transaction, state, missing)
+        # A newer library may search more of a space that is there already, or filter by something else.
+        for statement in _space_statements(*state.in_use):
+            await _change(database, statement)
+        await _await_indexes(database)
+        await _record(transaction, state, missing)
     return [f"{migration.version:03}_{migration.name}" for migration in missing]
 
 

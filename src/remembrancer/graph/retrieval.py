@@ -183,15 +183,14 @@ class GraphRetrieval:
         }
         if not filter_first:
             answer = await self._answer("by_embedding_theme_first", **parameters)
+        elif query.tags or query.changed_since is not None or query.believed_at is not None:
+            parameters["live"] = [True, False] if query.include_invalidated else [True]
+            parameters["quarantined"] = [True, False] if QUARANTINE_TAG in query.tags else [False]
+            answer = await self._answer("by_embedding_listed", **parameters)
         else:
-            if query.tags or query.changed_since is not None or query.believed_at is not None:
-                parameters["live"] = [True, False] if query.include_invalidated else [True]
-                parameters["quarantined"] = [True, False] if QUARANTINE_TAG in query.tags else [False]
-                answer = await self._answer("by_embedding_listed", **parameters)
-            else:
-                del parameters["tags"], parameters["changed_since"], parameters["believed_at"]
-                parameters["standing"] = standing(include_invalidated=query.include_invalidated)
-                answer = await self._answer("by_embedding", **parameters)
+            del parameters["tags"], parameters["changed_since"], parameters["believed_at"]
+            parameters["standing"] = standing(include_invalidated=query.include_invalidated)
+            answer = await self._answer("by_embedding", **parameters)
         return _result(answer)
 
 

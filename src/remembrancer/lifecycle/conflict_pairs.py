@@ -6,7 +6,7 @@ overlap enough, and gives the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from remembrancer.lifecycle.conflict import Conflict, ConflictingFact, ConflictKind, age_gap
 from remembrancer.lifecycle.word_join import overlapping_pairs
@@ -19,6 +19,7 @@ from remembrancer.lifecycle.words import (
 )
 from remembrancer.ports.pushdown import FactOutline
 from remembrancer.records.assertion import windows_overlap
+from remembrancer.records.key import without_repeats
 
 NEGATION_OVERLAP = 0.5
 SUPERSESSION_OVERLAP = 0.4
@@ -77,7 +78,10 @@ def conflicts_within(
     replaced = (
         (i, j)
         for i, j in overlapping_pairs(
-            [_each_once(content_words(_timeless(fact.content, own))) for fact, own in zip(group, words, strict=True)],
+            [
+                without_repeats(content_words(_timeless(fact.content, own)))
+                for fact, own in zip(group, words, strict=True)
+            ],
             above=SUPERSESSION_OVERLAP,
         )
         if age_gap(group[i].valid_from, group[j].valid_from) > day_threshold
@@ -89,12 +93,8 @@ def _negations(words: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     negated = [any(map(is_negation, own)) for own in words]
     if len(set(negated)) < 2:
         return []
-    said = [_each_once(word for word in content_words(own) if not is_negation(word)) for own in words]
+    said = [without_repeats(word for word in content_words(own) if not is_negation(word)) for own in words]
     return sorted(overlapping_pairs(said, above=NEGATION_OVERLAP, sides=negated))
-
-
-def _each_once(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(words))
 
 
 def _timeless(content: str, words: Sequence[str]) -> Sequence[str]:
