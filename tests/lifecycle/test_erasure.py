@@ -10,7 +10,7 @@ import pytest
 
 from remembrancer import Memory
 from remembrancer.inmemory import InMemoryStore
-from remembrancer.lifecycle import Change, Plan, apply_plan, forget, forget_everything, plan_undo
+from remembrancer.lifecycle import Change, Plan, apply_plan, forget, forget_everything, plan_restore, plan_undo
 from remembrancer.lifecycle.images import require_trail
 from remembrancer.providers.embedding import HashingEmbedder
 from remembrancer.records import (
@@ -258,6 +258,18 @@ async def test_a_source_is_forgotten_as_a_whole(open_store: OpenStore) -> None:
     report = await forget(store, Source(conversation="secret"))
     assert report.counts == {"episode": 1, "message": 1}
     assert (await forget(store, Source(run_id="other"))).is_empty
+
+
+async def test_a_fact_and_its_theme_let_go_of_each_other_softly_and_find_back(open_store: OpenStore) -> None:
+    store = await world(open_store, on(1, 1), on(2, 2))
+    before = [await store.get_theme(sample_id("theme", 1)), await store.get_fact(sample_id("fact", 2))]
+    await forget(store, sample_id("fact", 2), hard=False)
+    assert (await store.get_theme(sample_id("theme", 1))).fact_ids == (sample_id("fact", 1),)
+    assert (await store.get_fact(sample_id("fact", 2))).theme_id is None
+    await apply_plan(store, await plan_restore(store, sample_id("fact", 2)))
+    after = [await store.get_theme(sample_id("theme", 1)), await store.get_fact(sample_id("fact", 2))]
+    assert after[0].fact_ids == before[0].fact_ids
+    assert after[1] == before[1]
 
 
 async def test_the_trail_of_what_is_forgotten_holds_no_text(open_store: OpenStore) -> None:

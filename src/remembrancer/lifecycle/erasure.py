@@ -300,22 +300,23 @@ class _Search:
         return changes
 
     async def closing(self, *, pass_id: str, now: Any) -> list[Change]:
-        """Marks on what can be closed; themes lose the facts that were closed."""
+        """Marks on what can be closed; themes lose the facts that were closed, and these their theme."""
+        closed = [one.id for one in self.found.values() if isinstance(one, Fact) and one.is_live]
+        themes = await self._store.get_themes((await self._lookup.find_dependents(facts=sorted(closed))).listing_themes)
         changes = []
         for record in self.found.values():
             match record:
                 case Fact() if record.is_live:
-                    changes += _changes(record, {"invalidated_by": FORGOTTEN})
+                    group = None if record.theme_id in themes else record.theme_id
+                    changes += _changes(record, {"invalidated_by": FORGOTTEN, "theme_id": group})
                 case Relationship() if record.is_live and record.fact_id is None:  # a stated one follows its fact
                     changes += _changes(record, {"invalidated_by": pass_id})
                 case Entity() if record.is_live:
                     changes += _changes(record, {"invalidated_at": now, "updated_at": now})
                 case _:
                     continue
-        closed = {one.record_id for one in changes if one.kind == "fact"}
-        listing = (await self._lookup.find_dependents(facts=sorted(closed))).listing_themes
-        for theme in (await self._store.get_themes(listing)).values():
-            members = remaining_facts(theme, closed)
+        for theme in themes.values():
+            members = remaining_facts(theme, set(closed))
             facts = await self._store.get_facts(members)
             vectors = [facts[one].embedding if one in facts else None for one in members]
             after = theme.model_copy(update={"fact_ids": members, "embedding": centroid(vectors)}) if members else None

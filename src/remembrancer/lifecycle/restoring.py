@@ -88,14 +88,15 @@ async def _reopening(store: MemoryStore, closed: AnyRecord, trail: Trail, *, clo
 
 
 def _marks_before(closed: AnyRecord, trail: Trail) -> dict[str, object]:
-    """The marks of a record before the pass that closed it; of one that no pass closed: none."""
+    """The marks and the theme of a record before the pass that closed it; no marks where none closed it."""
     marks: dict[str, object] = dict.fromkeys(_MARKS)
     if isinstance(closed, Fact | Relationship):
         marks["valid_until"] = closed.valid_until
     closing = next((entry for _, entry in reversed(trail) if entry.action == "closed"), None)
     if closing is not None and closing.before is not None:
-        before = image(closing, closed, {}, only=_MARKS)
-        marks |= {name: getattr(before, name, None) for name in _MARKS if name in closing.fields}
+        changed = [name for name in (*_MARKS, "theme_id") if name in closing.fields]
+        before = image(closing, closed, {}, only=changed)
+        marks |= {name: getattr(before, name, None) for name in changed}
     return {name: value for name, value in marks.items() if name in type(closed).model_fields}
 
 
