@@ -3,6 +3,7 @@
 // params:
 //   $namespace           : STRING
 //   $limit               : INTEGER                 the most records of each kind
+//   $asked               : INTEGER                 how many the index is asked for, some more than $limit: at its cut it keeps any of equals
 //   $embedding           : VECTOR                  of the namespace's embedding space
 //   $least               : FLOAT                   the least cosine, included
 //   $standing            : [INTEGER, INTEGER]      which facts, from and to, as fact.put has them
@@ -21,9 +22,9 @@ CYPHER 25
 OPTIONAL MATCH (whose:Namespace {name: $namespace})
 WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
-  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
+  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $asked) SCORE AS score
   WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least
-  WITH t, similarity ORDER BY similarity DESC, t.id
+  WITH t, similarity ORDER BY similarity DESC, t.id LIMIT $limit
   RETURN collect(t) AS found
 }
 CALL (found) {
@@ -31,31 +32,31 @@ CALL (found) {
   CALL (theme_ids) {
   WITH 1 AS go WHERE $valid_at IS NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.theme_id IN theme_ids LIMIT $limit) SCORE AS score
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.theme_id IN theme_ids LIMIT $asked) SCORE AS score
   RETURN f, 2 * score - 1 AS similarity
    UNION ALL
   WITH 1 AS go WHERE $valid_at IS NOT NULL
   MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.theme_id IN theme_ids AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+    WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.theme_id IN theme_ids AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $asked) SCORE AS score
   RETURN f, 2 * score - 1 AS similarity
   }
-  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id LIMIT $limit
   RETURN collect(f) AS expanded
 }
 CALL () {
   CALL () {
     WITH 1 AS go WHERE $valid_at IS NULL
     MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] LIMIT $limit) SCORE AS score
+      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] LIMIT $asked) SCORE AS score
     RETURN f, 2 * score - 1 AS similarity
    UNION ALL
     WITH 1 AS go WHERE $valid_at IS NOT NULL
     MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding
-      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $limit) SCORE AS score
+      WHERE f.namespace = $namespace AND f.standing >= $standing[0] AND f.standing <= $standing[1] AND f.valid_from <= $valid_at AND f.valid_until > $valid_at LIMIT $asked) SCORE AS score
     RETURN f, 2 * score - 1 AS similarity
   }
   WITH f, similarity WHERE similarity >= $least
-  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id LIMIT $limit
   RETURN collect(f) AS hits, collect(similarity) AS similarities
 }
 CALL (found, expanded, hits) {

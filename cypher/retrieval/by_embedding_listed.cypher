@@ -3,6 +3,7 @@
 // params:
 //   $namespace           : STRING
 //   $limit               : INTEGER                 the most records of each kind
+//   $asked               : INTEGER                 how many the index is asked for, some more than $limit: at its cut it keeps any of equals
 //   $embedding           : VECTOR                  of the namespace's embedding space
 //   $least               : FLOAT                   the least cosine, included
 //   $live                : LIST<BOOLEAN>           [true], or [true, false] for closed facts too
@@ -24,9 +25,9 @@ CYPHER 25
 OPTIONAL MATCH (whose:Namespace {name: $namespace})
 WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
-  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
+  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $asked) SCORE AS score
   WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least
-  WITH t, similarity ORDER BY similarity DESC, t.id
+  WITH t, similarity ORDER BY similarity DESC, t.id LIMIT $limit
   RETURN collect(t) AS found
 }
 CALL () {

@@ -3,6 +3,7 @@
 // params:
 //   $namespace           : STRING
 //   $limit               : INTEGER                 the most records of each kind
+//   $asked               : INTEGER                 how many the index is asked for, some more than $limit: at its cut it keeps any of equals
 //   $embedding           : VECTOR                  of the namespace's embedding space
 //   $least               : FLOAT                   the least cosine, included
 //   $valid_at            : ZONED DATETIME | NULL   only what holds at this instant; NULL: windows are not looked at
@@ -22,15 +23,15 @@ CYPHER 25
 OPTIONAL MATCH (whose:Namespace {name: $namespace})
 WITH whose WHERE whose.left_embedding_1 IS NULL   // no row for who still searches in a space that was left
 CALL () {
-  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $limit) SCORE AS score
+  MATCH (t:Theme) SEARCH t IN (VECTOR INDEX theme_embedding_1 FOR $embedding WHERE t.namespace = $namespace LIMIT $asked) SCORE AS score
   WITH t, 2 * score - 1 AS similarity WHERE similarity >= $least
-  WITH t, similarity ORDER BY similarity DESC, t.id
+  WITH t, similarity ORDER BY similarity DESC, t.id LIMIT $limit
   RETURN collect(t) AS found
 }
 CALL () {
-  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding WHERE f.namespace = $namespace LIMIT $limit) SCORE AS score
+  MATCH (f:Fact) SEARCH f IN (VECTOR INDEX fact_embedding_1 FOR $embedding WHERE f.namespace = $namespace LIMIT $asked) SCORE AS score
   WITH f, 2 * score - 1 AS similarity WHERE similarity >= $least
-  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id
+  WITH f, similarity ORDER BY similarity DESC, f.valid_from DESC, f.id LIMIT $limit
   RETURN collect(f) AS hits, collect(similarity) AS similarities
 }
 CALL (found, hits) {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from remembrancer.graph.connection import Row
-from remembrancer.graph.values import as_vector
+from remembrancer.graph.values import as_vector, asked
 from remembrancer.ports import Hit
 from remembrancer.ports.arguments import query_vector, similarity, whole_number
 from remembrancer.ports.pushdown import FactOutline
@@ -102,7 +102,9 @@ class DisagreementSearch:
             return found
         for start in range(0, len(vectors), _VECTORS_A_STATEMENT):
             part = [as_vector(vector) for vector in vectors[start : start + _VECTORS_A_STATEMENT]]
-            for row in await self._read("conflict.similar", embeddings=part, least=least, limit=most):
+            for row in await self._read(
+                "conflict.similar", embeddings=part, least=least, limit=most, asked=asked(most)
+            ):
                 found[start + row["place"]].append(Hit(row["id"], row["score"]))
         return found
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from remembrancer.graph.spaces import SpaceGuard
-from remembrancer.graph.values import as_vector, standing
+from remembrancer.graph.values import as_vector, asked, standing
 from remembrancer.ports import Hit, MemoryIndex, MemoryStore
 from remembrancer.ports.arguments import flag, keys, moment, query_vector, similarity, whole_number
 from remembrancer.records import SIMILARITY_TOLERANCE, InvalidInputError
@@ -48,7 +48,13 @@ class Neo4jIndex(MemoryIndex):
         least = similarity(least)
         if self._dimensions is None or most == 0:
             return []
-        parameters = {"embedding": as_vector(vector), "limit": most, "least": least - SIMILARITY_TOLERANCE, **filters}
+        parameters = {
+            "embedding": as_vector(vector),
+            "limit": most,
+            "asked": asked(most),
+            "least": least - SIMILARITY_TOLERANCE,
+            **filters,
+        }
         rows = await self._guard.searched(name, parameters)
         return [Hit(row["id"], row["score"]) for row in rows]
 
@@ -127,7 +133,7 @@ class Neo4jIndex(MemoryIndex):
         found: list[list[Hit]] = [[] for _ in vectors]
         if self._dimensions is None or not vectors or not most:
             return found
-        parameters = {"embeddings": [as_vector(vector) for vector in vectors], "limit": most}
+        parameters = {"embeddings": [as_vector(vector) for vector in vectors], "limit": most, "asked": asked(most)}
         rows = await self._guard.searched("index.nearest_themes", parameters)
         for row in rows:
             found[row["place"]].append(Hit(row["id"], row["score"]))

@@ -9,7 +9,7 @@ from typing import Any
 from remembrancer.graph import listed, queries
 from remembrancer.graph.connection import Database, Row, first
 from remembrancer.graph.spaces import SpaceGuard
-from remembrancer.graph.values import as_vector, closed_token, namespace_token, standing
+from remembrancer.graph.values import as_vector, asked, closed_token, namespace_token, standing
 from remembrancer.ports.arguments import query_vector
 from remembrancer.ports.recall import Candidate, Candidates, Evidence, Findings, RecallQuestion
 from remembrancer.records import QUARANTINE_TAG, SIMILARITY_TOLERANCE, MemoryQuery, MemoryResult, Subgraph
@@ -176,6 +176,7 @@ class GraphRetrieval:
             return MemoryResult(scores={})
         parameters = {
             "embedding": as_vector(vector),
+            "asked": asked(query.limit),
             "least": query.min_similarity - SIMILARITY_TOLERANCE,
             "relation_types": list(query.relation_types or ()) or None,
             "entity_types": list(query.entity_types or ()) or None,

@@ -16,9 +16,12 @@ import numpy as np
 from neo4j.vector import Vector
 
 from remembrancer.records import Provenance
+from remembrancer.records.fact import MAX_INTEGER
 from remembrancer.records.vector import to_float32
 
 Positions = list[list[Any]]
+
+_EQUALS = 10  # as near as the last hit wanted, more would make each search dearer for a rare case
 
 
 def as_vector(embedding: Sequence[float] | None) -> Vector | None:
@@ -58,6 +61,14 @@ def take_provenance(row: dict[str, Any]) -> dict[str, Any] | None:
         return taken
     fields = {name: row.pop(f"provenance_{name}", None) for name in Provenance.model_fields}
     return fields if fields["source"] is not None else None
+
+
+def asked(limit: int) -> int:
+    """How many hits a vector index is asked for where `limit` are wanted.
+
+    Of records as near as each other the index keeps any at its cut, so the cut is made behind it, in the order told.
+    """
+    return min(limit + _EQUALS, MAX_INTEGER)
 
 
 def with_positions(ids: Sequence[str]) -> Positions:

@@ -81,6 +81,8 @@ class TestSimilarity:
         store = await open_store(space=SPACE)
         await store.write(_every_kind({3: 20, 1: 20, 2: 20}))
         assert _numbers(await getattr(store.index, search)(direction(0))) == [1, 2, 3]
+        for limit in (1, 2):
+            assert _numbers(await getattr(store.index, search)(direction(0), limit=limit)) == [1, 2][:limit]
 
     async def test_ties_of_facts_come_newest_first(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)
@@ -89,6 +91,7 @@ class TestSimilarity:
             RecordBatch(facts=[fact(n, valid_from=day(at), embedding=direction(0)) for n, at in days.items()])
         )
         assert _numbers(await store.index.search_facts(direction(0))) == [2, 4, 3, 1]
+        assert _numbers(await store.index.search_facts(direction(0), limit=3)) == [2, 4, 3]
 
     async def test_the_nearest_themes_of_many_vectors_at_once(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)
