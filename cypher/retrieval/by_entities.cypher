@@ -174,11 +174,15 @@ CALL (facts) {
     COLLECT {
       MATCH (e)-[x:HAS_FACT|HAS_MESSAGE]->(m) WHERE m:Fact OR NOT m:Placeholder
       UNWIND x.positions AS p
-      RETURN CASE WHEN m:Fact THEN p + ' ' + m.id ELSE [p, m.role + ' ' + toString(m.timestamp) + ' ' + m.id, m.content, m.conversation, m.speaker,
-          CASE WHEN coalesce(nullIf(m.metadata, '{}'), m.provenance_source) IS NOT NULL THEN [nullIf(m.metadata, '{}'),
-            CASE WHEN m.provenance_source IS NOT NULL THEN [m.provenance_source, toString(m.provenance_created_at),
-              CASE WHEN coalesce(m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, toString(m.provenance_confidence)) IS NOT NULL
-                THEN [m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence] END] END] END] END
+      RETURN CASE WHEN m:Fact THEN p + ' ' + m.id
+        WHEN m.provenance_source IS NULL THEN p + ' ' + m.role + ' ' + toString(m.timestamp) + ' ' + m.id
+          + '\n' + coalesce(':' + replace(replace(m.conversation, '\\', '\\\\'), '\n', '\\n'), '')
+          + '\n' + coalesce(':' + replace(replace(m.speaker, '\\', '\\\\'), '\n', '\\n'), '') + '\n' + m.metadata + '\n' + m.content
+        ELSE [p + ' ' + m.role + ' ' + toString(m.timestamp) + ' ' + m.id
+          + '\n' + coalesce(':' + replace(replace(m.conversation, '\\', '\\\\'), '\n', '\\n'), '')
+          + '\n' + coalesce(':' + replace(replace(m.speaker, '\\', '\\\\'), '\n', '\\n'), '') + '\n' + m.metadata + '\n' + m.content, [m.provenance_source, toString(m.provenance_created_at),
+          CASE WHEN coalesce(m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, toString(m.provenance_confidence)) IS NOT NULL
+            THEN [m.provenance_agent_id, m.provenance_tool_name, m.provenance_run_id, m.provenance_node_id, m.provenance_confidence] END]] END
     }]) AS episodes
 }
 WITH *, visited AS mentioned

@@ -7,6 +7,7 @@ neighbours: each value costs the client about the same, also a null.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
@@ -16,6 +17,9 @@ from remembrancer.graph.values import from_json
 from remembrancer.records import Entity, Episode, Fact, Relationship, Theme
 
 Values = Sequence[Any]
+
+_ESCAPED = re.compile(r"\\(.)")
+_PLAIN = {"n": "\n", "\\": "\\"}
 
 PROVENANCE: Final = (
     ("source", "created_at"),
@@ -38,6 +42,10 @@ FACT: Final = (
         "tags": (),
     },
 )
+MESSAGE: Final = ("role", "timestamp", "id", "conversation", "speaker", "metadata", "content")
+"""A message is one text, since there are hundreds: its place, role, timestamp and id; on the next lines the
+conversation and the speaker, each after a colon with backslashes and line breaks escaped, or nothing for null; the
+metadata as JSON; and to the end the content. One with provenance is a list of this text and the provenance."""
 EPISODE: Final = ("id", "topic", "unread_message_ids", "started_at", "ended_at", "provenance", "contents")
 THEME: Final = ("id", "label", "description", "provenance", "fact_ids")
 
@@ -53,19 +61,21 @@ def relationship(values: Values) -> Relationship:
 
 
 def episode(values: Values) -> Episode:
-    """The episode of a list, whose messages are lists too."""
+    """The episode of a list, whose messages are texts."""
     row = _with_provenance(dict(zip(EPISODE, values, strict=True)))
     facts: list[tuple[int, str]] = []
-    messages: list[Values] = []
+    messages: list[tuple[int, rows.Row]] = []
     for item in row["contents"]:
-        if isinstance(item, str):
-            place, _, fact_id = item.partition(" ")
-            facts.append((int(place), fact_id))
+        text, provenance = (item, None) if isinstance(item, str) else item
+        heading, *lines = text.split("\n", 4)
+        place, *fields = heading.split(" ")
+        if lines:
+            messages.append((int(place), _message(fields, lines, provenance)))
         else:
-            messages.append(item)
+            facts.append((int(place), fields[0]))
     row["fact_ids"] = [fact_id for _, fact_id in sorted(facts)]
     # Not one by one: there are hundreds, and validated with their episode they take half the time.
-    row["messages"] = [_message(item) for item in sorted(messages, key=itemgetter(0))]
+    row["messages"] = [message for _, message in sorted(messages, key=itemgetter(0))]
     return Episode.model_validate({**row, "unread_message_ids": row["unread_message_ids"] or []})
 
 
@@ -85,17 +95,22 @@ def theme(values: Values) -> Theme:
     return rows.theme_from(_with_provenance(dict(zip(THEME, values, strict=True))))
 
 
-def _message(values: Values) -> rows.Row:
-    _, heading, content, conversation, speaker, rest = values
-    role, timestamp, message_id = heading.split(" ")
-    row = {"id": message_id, "role": role, "timestamp": timestamp, "content": content, "conversation": conversation}
-    if speaker is not None:
-        row["speaker"] = speaker
-    if rest is not None:
-        metadata, row["provenance"] = rest
-        row["metadata"] = from_json(metadata)
-        _with_provenance(row)
-    return row
+def _message(heading: Sequence[str], lines: Sequence[str], provenance: Values | None) -> rows.Row:
+    row = dict(zip(MESSAGE, (*heading, *lines), strict=True))
+    return {
+        **row,
+        "conversation": _key(row["conversation"]),
+        "speaker": _key(row["speaker"]),
+        "metadata": from_json(row["metadata"]),
+        "provenance": None if provenance is None else _row(*PROVENANCE, provenance),
+    }
+
+
+def _key(line: str) -> str | None:
+    """What stands on a line after a colon, its line breaks and backslashes escaped; an empty line is null."""
+    if not line:
+        return None
+    return _ESCAPED.sub(lambda found: _PLAIN[found[1]], line[1:]) if "\\" in line else line[1:]
 
 
 def _row(fields: Sequence[str], rare: Mapping[str, Any], values: Values) -> rows.Row:

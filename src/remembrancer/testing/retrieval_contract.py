@@ -5,6 +5,7 @@ See `remembrancer.testing` for how to run it over a store of your own.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from remembrancer.retrieval import (
 from remembrancer.testing.clock import FixedClock
 from remembrancer.testing.opening import OpenStore
 from remembrancer.testing.samples import (
+    MADE,
     SPACE,
     day,
     direction,
@@ -89,6 +91,30 @@ class TestRetrieval:
             assert [record.embedding for record in records] == [None] * len(records)
         walked = await extract_subgraph(store, [sample_id("entity", 1)])
         assert [one.embedding for one in walked.entities] == [None, None]
+
+    async def test_messages_come_as_they_were_told(self, open_store: OpenStore) -> None:
+        store = await open_store(space=SPACE)
+        odd = [None, "", ":", "\n", "\\", "\\n", "a\\\n:b\r\u2028", " 1 user\n\n"]
+        said = [
+            message(
+                number, conversation=one, speaker=other, content=f"{other}{one}", metadata={} if one else {"\n": one}
+            )
+            for number, (one, other) in enumerate(itertools.product(odd, odd))
+        ]
+        said[7] = said[7].model_copy(update={"provenance": MADE})
+        batch = _small()
+        held = episode(1, messages=said, facts=[1], embedding=direction(10))
+        await store.write(batch.model_copy(update={"episodes": (held,)}))
+        expected = [held.model_copy(update={"embedding": None})]
+        paths: list[dict[str, Any]] = [
+            {"embedding": direction(0)},
+            {"embedding": direction(0), "changed_since": day(-1)},
+            {"entity_ids": [sample_id("entity", 1)]},
+            {"tags": ["t"]},
+        ]
+        for path, filter_first in itertools.product(paths, (True, False)):
+            result = await retrieve_memory(store, store.index, MemoryQuery(**path), filter_first=filter_first)
+            assert list(result.episodes) == expected
 
     async def test_facts_served_are_counted_and_shown_as_before(self, open_store: OpenStore) -> None:
         store = await open_store(space=SPACE)
