@@ -272,6 +272,38 @@ async def test_a_fact_and_its_theme_let_go_of_each_other_softly_and_find_back(op
     assert after[1] == before[1]
 
 
+@pytest.mark.parametrize("first", ["facts", "theme"])
+async def test_a_theme_that_went_with_its_last_fact_comes_back_with_them(open_store: OpenStore, first: str) -> None:
+    store = await world(open_store, on(1, 1), on(2, 2), on(3, 2, theme_id=None))
+    group, *facts = sample_id("theme", 1), sample_id("fact", 1), sample_id("fact", 2)
+    before = await store.get_theme(group)
+    for one in facts:
+        await forget(store, one, hard=False)
+    assert await store.get_theme(group) is None
+    if first == "theme":
+        await apply_plan(store, await plan_restore(store, group))
+        assert (await store.get_theme(group)).fact_ids == ()
+    for number, one in enumerate(facts, start=1):
+        await apply_plan(store, await plan_restore(store, one))
+        assert (await store.get_theme(group)).fact_ids == tuple(facts[:number])
+        assert (await store.get_fact(one)).theme_id == group
+    after = await store.get_theme(group)
+    assert after.model_copy(update={"embedding": before.embedding}) == before
+
+
+async def test_a_theme_comes_back_with_the_facts_that_are_there_and_in_no_other(open_store: OpenStore) -> None:
+    store = await world(open_store, on(1, 2), on(2, 2))
+    group, *facts = sample_id("theme", 1), sample_id("fact", 1), sample_id("fact", 2)
+    await forget(store, sample_id("message", 2), hard=False)
+    for one in facts:
+        await store.put_fact((await store.get_fact(one)).model_copy(update={"invalidated_by": None}))
+    elsewhere = theme(2, facts=[2], embedding=direction(0))
+    await store.write(RecordBatch(themes=[elsewhere], facts=[on(2, 2, theme_id=elsewhere.id)]))
+    await apply_plan(store, await plan_restore(store, group))
+    assert (await store.get_theme(group)).fact_ids == (facts[0],)
+    assert [(await store.get_fact(one)).theme_id for one in facts] == [group, elsewhere.id]
+
+
 async def test_the_trail_of_what_is_forgotten_holds_no_text(open_store: OpenStore) -> None:
     store = await world(open_store, on(1, 1, content=f"{CANARY} x"), on(2, 2))
     first, second = [await store.get_fact(sample_id("fact", n)) for n in (1, 2)]

@@ -1,14 +1,15 @@
 """Restoring one record: what was closed is live again, what a soft pass removed is there again.
 
-Only the record itself comes back, and a fact its place in a theme that is still there. A merged entity is reopened
-without the facts and relationships that went to the one that stands for it: to unmerge, undo the pass.
+Only the record itself comes back, and a fact its place in its theme, with the theme if that is gone; a theme comes with
+those of its facts that are there and in no other one. A merged entity is reopened without the facts and relationships
+that went to the one that stands for it: to unmerge, undo the pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from remembrancer.lifecycle.images import image, kept_messages, require_trail, stored_records
+from remembrancer.lifecycle.images import ImageLostError, image, kept_messages, require_trail, stored_records
 from remembrancer.lifecycle.plan import Change, Plan
 from remembrancer.lifecycle.themes import centroid
 from remembrancer.ports import MemoryStore
@@ -28,7 +29,7 @@ from remembrancer.records import (
     system_clock,
 )
 from remembrancer.records.audit import is_open
-from remembrancer.records.key import require_id
+from remembrancer.records.key import require_id, without_repeats
 
 _MARKS = ("invalidated_by", "closed_at", "valid_until", "invalidated_at", "superseded_by")
 _REASON = "restored"
@@ -55,9 +56,7 @@ async def plan_restore(
         ImageLostError: A soft pass removed it, but what it held is gone.
     """
     wanted = require_id(record_id, field="record_id")
-    trail: Trail = [
-        (one, entry) for one, entry in await require_trail(store).record_entries(wanted) if one.undone_by is None
-    ]
+    trail = await _trail(store, wanted)
     stored = await stored_records(
         store, ((kind, wanted) for kind in ("fact", "entity", "relationship", "theme", "episode"))
     )
@@ -67,7 +66,7 @@ async def plan_restore(
     elif stored:
         raise InvalidInputError("record_id", f"{wanted} is not closed")
     else:
-        changes = [await _returning(store, wanted, trail)]
+        changes = await _returning(store, wanted, trail)
     return Plan(pass_id=new_id(), kind="restore", made_at=clock(), changes=tuple(changes))
 
 
@@ -77,14 +76,21 @@ async def _reopening(store: MemoryStore, closed: AnyRecord, trail: Trail, *, clo
         reopened = reopened.model_copy(update={"updated_at": clock()})
     if not isinstance(reopened, Fact) or reopened.theme_id is None:
         return [Change(before=closed, after=reopened, reason=_REASON)]
+    changes = [Change(before=closed, after=reopened, reason=_REASON)]
     theme = await store.get_theme(reopened.theme_id)
-    if theme is None:
+    if theme is not None:
+        return changes if reopened.id in theme.fact_ids else [*changes, await _rejoined(store, theme, reopened)]
+    try:
+        again = await _removed(store, reopened.theme_id, await _trail(store, reopened.theme_id))
+    except (NotFoundError, ImageLostError):
         reopened = reopened.model_copy(update={"theme_id": None})
         return [Change(before=closed, after=reopened, reason=f"{_REASON}; its theme is gone")]
-    changes = [Change(before=closed, after=reopened, reason=_REASON)]
-    if reopened.id not in theme.fact_ids:
-        changes.append(await _rejoined(store, theme, reopened))
-    return changes
+    assert isinstance(again, Theme)  # noqa: S101 - what a fact names as its theme
+    return [*changes, *await _with_facts(store, again, {reopened.id: reopened})]
+
+
+async def _trail(store: MemoryStore, record_id: str) -> Trail:
+    return [(one, entry) for one, entry in await require_trail(store).record_entries(record_id) if not one.undone_by]
 
 
 def _marks_before(closed: AnyRecord, trail: Trail) -> dict[str, object]:
@@ -108,9 +114,40 @@ async def _rejoined(store: MemoryStore, theme: Theme, fact: Fact) -> Change:
     return Change(before=theme, after=joined, reason=f"fact {fact.id} was restored")
 
 
-async def _returning(store: MemoryStore, record_id: str, trail: Trail) -> Change:
+async def _returning(store: MemoryStore, record_id: str, trail: Trail) -> list[Change]:
+    record = await _removed(store, record_id, trail)
+    if isinstance(record, Theme):
+        return await _with_facts(store, record, {})
+    return [Change(before=None, after=record, reason=_REASON)]
+
+
+async def _removed(store: MemoryStore, record_id: str, trail: Trail) -> AnyRecord:
+    """The record as it was when a pass removed it."""
     removal = next((entry for _, entry in reversed(trail) if entry.action == "removed"), None)
     if removal is None or removal.before is None:
         raise NotFoundError("record", [record_id], namespace=store.namespace)
     record = image(removal, None, await kept_messages(store, [removal]))
-    return Change(before=None, after=record, reason=_REASON)
+    assert record is not None  # noqa: S101 - what was removed was there
+    return record
+
+
+async def _with_facts(store: MemoryStore, theme: Theme, reopened: Mapping[str, Fact]) -> list[Change]:
+    """A theme that was removed, with the facts that name it still, are reopened with it, or live in no other one."""
+    stored = {**await store.get_facts(theme.fact_ids), **reopened}
+    listed = without_repeats([*theme.fact_ids, *reopened])
+    members = [
+        fact
+        for one in listed
+        if (fact := stored.get(one)) and (fact.theme_id == theme.id or (fact.theme_id is None and fact.is_live))
+    ]
+    if [fact.id for fact in members] != list(theme.fact_ids):
+        embedding = centroid(fact.embedding for fact in members)
+        theme = theme.model_copy(update={"fact_ids": tuple(fact.id for fact in members), "embedding": embedding})
+    joining = [
+        Change(
+            before=fact, after=fact.model_copy(update={"theme_id": theme.id}), reason=f"theme {theme.id} was restored"
+        )
+        for fact in members
+        if fact.theme_id is None
+    ]
+    return [Change(before=None, after=theme, reason=_REASON), *joining]
