@@ -141,7 +141,7 @@ async def _with_facts(store: MemoryStore, theme: Theme, reopened: Mapping[str, F
         if (fact := stored.get(one)) and (fact.theme_id == theme.id or (fact.theme_id is None and fact.is_live))
     ]
     if [fact.id for fact in members] != list(theme.fact_ids):
-        embedding = centroid(fact.embedding for fact in members)
+        embedding = centroid(fact.embedding for fact in members) or theme.embedding
         theme = theme.model_copy(update={"fact_ids": tuple(fact.id for fact in members), "embedding": embedding})
     joining = [
         Change(
