@@ -96,14 +96,10 @@ def theme(values: Values) -> Theme:
 
 
 def _message(heading: Sequence[str], lines: Sequence[str], provenance: Values | None) -> rows.Row:
-    row = dict(zip(MESSAGE, (*heading, *lines), strict=True))
-    return {
-        **row,
-        "conversation": _key(row["conversation"]),
-        "speaker": _key(row["speaker"]),
-        "metadata": from_json(row["metadata"]),
-        "provenance": None if provenance is None else _row(*PROVENANCE, provenance),
-    }
+    row: rows.Row = dict(zip(MESSAGE, (*heading, *lines), strict=True))
+    row |= {"conversation": _key(row["conversation"]), "speaker": _key(row["speaker"])}
+    row |= {"metadata": from_json(row["metadata"]), "provenance": provenance}
+    return _with_provenance(row)
 
 
 def _key(line: str) -> str | None:

@@ -301,7 +301,7 @@ class _Search:
 
     async def closing(self, *, pass_id: str, now: Any) -> list[Change]:
         """Marks on what can be closed; themes lose the facts that were closed, and these their theme."""
-        closed = [one.id for one in self.found.values() if isinstance(one, Fact) and one.is_live]
+        closed = {one.id for one in self.found.values() if isinstance(one, Fact) and one.is_live}
         themes = await self._store.get_themes((await self._lookup.find_dependents(facts=sorted(closed))).listing_themes)
         changes = []
         for record in self.found.values():
@@ -316,7 +316,7 @@ class _Search:
                 case _:
                     continue
         for theme in themes.values():
-            members = remaining_facts(theme, set(closed))
+            members = remaining_facts(theme, closed)
             facts = await self._store.get_facts(members)
             vectors = [facts[one].embedding if one in facts else None for one in members]
             after = theme.model_copy(update={"fact_ids": members, "embedding": centroid(vectors)}) if members else None
